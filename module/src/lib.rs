@@ -1,0 +1,1 @@
+//! The shipped module: the built-in handlers and nothing else.

@@ -1,0 +1,1 @@
+//! Content handlers for nginx as async Rust functions.

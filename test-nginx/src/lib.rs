@@ -1,0 +1,1 @@
+//! Runs Test::Nginx::Socket files against a real nginx.
