@@ -1,1 +1,57 @@
-fn main() {}
+//! The commands behind `make`: build the module for one nginx, run it, compare it, test it.
+//!
+//! `build` is the heart: [`install`] what is missing, read `nginx -V` ([`nginx_v`]), find and copy the matching
+//! source ([`source`]), configure the copy as the binary was ([`configure`]), compile the module against it and
+//! prove it with `nginx -t` ([`build`]). `run`, `compare` and `test` begin with a build.
+
+mod build;
+mod compare;
+mod configure;
+mod install;
+mod nginx;
+mod nginx_v;
+mod project;
+mod run;
+mod shell;
+mod source;
+mod test;
+mod vendored;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The commands behind make")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the module for exactly one nginx, and prove it with `nginx -t`
+    Build(build::Options),
+    /// Run nginx in the foreground on 127.0.0.1:8080 with the module
+    Run(nginx::Choice),
+    /// Check and measure the module beside Lua and echo in the system's nginx
+    Compare(compare::Options),
+    /// Run every test of the project, or the named steps
+    Test(test::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Build(options) => build::run(&options),
+        Command::Run(choice) => run::run(&choice),
+        Command::Compare(options) => compare::run(&options),
+        Command::Test(options) => test::run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,18 @@
+# What each target does is in Rust: xtask/src/. `cargo xtask help` tells more.
+.DEFAULT_GOAL := help
+.PHONY: help build run compare test
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+build: ## target/module/ngx_http_rust_module.so for the system's nginx, or for NGINX=/path/to/nginx [NGINX_SOURCE_DIR=/path], or NGINX=vendored
+	@xtask/start build
+
+run: ## nginx in the foreground on 127.0.0.1:8080 [NGINX=...]
+	@xtask/start run
+
+compare: ## the module beside Lua and echo in one nginx: every answer checked, then measured side by side
+	@xtask/start compare
+
+test: ## every test of the project
+	@xtask/start test

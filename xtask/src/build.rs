@@ -1,0 +1,222 @@
+//! `make build`: the module for exactly one nginx, and the proof that it loads there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::nginx::{self, Choice, Nginx};
+use crate::{project, shell};
+
+/// The package of the module that is shipped.
+const SHIPPED: &str = "ngx-http-rust-module";
+/// Every package's file has this name, as the module in it has: a configuration loads one or the other.
+const FILE: &str = "ngx_http_rust_module.so";
+
+#[derive(clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Another module crate of the workspace; its file is target/module/PACKAGE/ngx_http_rust_module.so
+    #[arg(long, default_value = SHIPPED)]
+    pub package: String,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let nginx = nginx::prepare(&options.choice)?;
+    let module = module(&nginx, &options.package)?;
+    println!(
+        "{} is built for {} ({})",
+        shown(&module),
+        nginx.binary.display(),
+        nginx.name
+    );
+    Ok(())
+}
+
+/// Builds the shipped module.
+pub fn shipped(nginx: &Nginx) -> Result<PathBuf> {
+    module(nginx, SHIPPED)
+}
+
+/// Builds the module of a package, proves it, and puts it in place.
+pub fn module(nginx: &Nginx, package: &str) -> Result<PathBuf> {
+    let built = compile(nginx, package)?;
+    let is_shipped = package == SHIPPED;
+    prove(nginx, &built, is_shipped)?;
+    let dir = if is_shipped {
+        project::module_dir()
+    } else {
+        project::module_dir().join(package)
+    };
+    fs::create_dir_all(&dir)?;
+    fs::create_dir_all(project::run_dir())?;
+    let module = dir.join(FILE);
+    // Renamed into place: an nginx that has the old file mapped keeps it whole.
+    let unfinished = module.with_extension("unfinished");
+    fs::copy(&built, &unfinished)?;
+    fs::rename(&unfinished, &module)?;
+    if is_shipped {
+        let loaded: Vec<PathBuf> = nginx
+            .companions
+            .iter()
+            .cloned()
+            .chain([module.clone()])
+            .collect();
+        fs::write(dir.join("modules.conf"), modules_conf(nginx, &loaded))?;
+        fs::write(dir.join("test.env"), test_env(nginx, &loaded))?;
+    }
+    Ok(module)
+}
+
+/// Runs cargo, and gives the library that it made of the package.
+fn compile(nginx: &Nginx, package: &str) -> Result<PathBuf> {
+    let mut cargo = nginx.cargo();
+    cargo.args([
+        "build",
+        "--release",
+        "--lib",
+        "--no-default-features",
+        "--package",
+        package,
+    ]);
+    cargo.arg("--message-format=json-render-diagnostics");
+    eprintln!("$ {}", shell::display(&cargo));
+    let output = cargo
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("running cargo")?;
+    if !output.status.success() {
+        anyhow::bail!("{package} does not compile against {}", nginx.name);
+    }
+    library(&String::from_utf8_lossy(&output.stdout)).with_context(|| {
+        format!("{package} is not a module: its Cargo.toml needs crate-type = [\"cdylib\"]")
+    })
+}
+
+/// The last cdylib in cargo's messages: the package's own, as cargo builds it after what it depends on.
+fn library(messages: &str) -> Option<PathBuf> {
+    let is_cdylib = |message: &Value| {
+        message["reason"] == "compiler-artifact"
+            && message["target"]["crate_types"]
+                .as_array()
+                .is_some_and(|types| types.iter().any(|t| t == "cdylib"))
+    };
+    let messages = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let last = messages.filter(is_cdylib).last()?;
+    let files = last["filenames"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str);
+    files
+        .map(PathBuf::from)
+        .find(|file| file.extension().is_some_and(|extension| extension == "so"))
+}
+
+/// `nginx -t` on a configuration that loads the module, and uses it where its handlers are known.
+fn prove(nginx: &Nginx, library: &Path, is_shipped: bool) -> Result<()> {
+    let dir = nginx.dir.join("proof");
+    fs::create_dir_all(&dir)?;
+    fs::write(dir.join("nginx.conf"), proof_conf(library, is_shipped))?;
+    let mut command = shell::command(&nginx.binary);
+    command
+        .arg("-p")
+        .arg(&dir)
+        .args(["-c", "nginx.conf", "-e", "stderr", "-t"]);
+    eprintln!("$ {}", shell::display(&command));
+    shell::quiet(&mut command).map(|said| eprint!("{}", said.stderr))
+}
+
+fn proof_conf(library: &Path, is_shipped: bool) -> String {
+    let locations = match is_shipped {
+        true => {
+            "location = /ok { content_by_rust ok; } location = /hello { content_by_rust hello; }"
+        }
+        false => "",
+    };
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|kind| format!("    {kind}_temp_path {kind}_temp;\n"))
+        .concat();
+    format!(
+        "load_module \"{}\";\npid nginx.pid;\nerror_log stderr notice;\nevents {{}}\nhttp {{\n    access_log off;\n\
+         {temporary}    server {{ listen 127.0.0.1:8080; {locations} }}\n}}\n",
+        library.display()
+    )
+}
+
+/// The `load_module` lines that the configurations in nginx-conf/ include.
+fn modules_conf(nginx: &Nginx, loaded: &[PathBuf]) -> String {
+    let lines: String = loaded
+        .iter()
+        .map(|file| format!("load_module \"{}\";\n", file.display()))
+        .collect();
+    format!(
+        "# Written by `make build` for {} ({}).\n{lines}",
+        nginx.binary.display(),
+        nginx.name
+    )
+}
+
+/// What the tests read when these variables are not set.
+fn test_env(nginx: &Nginx, loaded: &[PathBuf]) -> String {
+    let loaded: Vec<_> = loaded.iter().map(|file| file.to_string_lossy()).collect();
+    format!(
+        "TEST_NGINX_BINARY={}\nTEST_NGINX_LOAD_MODULES={}\nCONTENT_BY_RUST_MODULES_DIR={}\n",
+        nginx.binary.display(),
+        loaded.join(" "),
+        project::module_dir().display()
+    )
+}
+
+/// The path as seen from the repository's root.
+fn shown(path: &Path) -> std::path::Display<'_> {
+    path.strip_prefix(project::root()).unwrap_or(path).display()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nginx() -> Nginx {
+        Nginx {
+            binary: "/usr/sbin/nginx".into(),
+            name: "nginx/1.22.1".into(),
+            dir: "/d".into(),
+            companions: vec!["/m/ndk_http_module.so".into()],
+        }
+    }
+
+    #[test]
+    fn the_library_in_cargos_messages() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"crate_types":["lib"]},"filenames":["/t/liba.rlib"]}
+{"reason":"compiler-artifact","target":{"crate_types":["cdylib"]},"filenames":["/t/libb.so"]}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(library(messages).unwrap(), Path::new("/t/libb.so"));
+        assert_eq!(
+            library(r#"{"reason":"build-finished","success":true}"#),
+            None
+        );
+    }
+
+    #[test]
+    fn tests_are_told_in_lines() {
+        let loaded = [
+            "/m/ndk_http_module.so".into(),
+            "/r/ngx_http_rust_module.so".into(),
+        ];
+        let env = test_env(&nginx(), &loaded);
+        assert!(env.starts_with("TEST_NGINX_BINARY=/usr/sbin/nginx\n"));
+        assert!(env.contains(
+            "\nTEST_NGINX_LOAD_MODULES=/m/ndk_http_module.so /r/ngx_http_rust_module.so\n"
+        ));
+    }
+
+    #[test]
+    fn another_packages_handlers_are_not_known_here() {
+        assert!(proof_conf(Path::new("/m.so"), true).contains("content_by_rust ok;"));
+        assert!(!proof_conf(Path::new("/m.so"), false).contains("content_by_rust"));
+    }
+}

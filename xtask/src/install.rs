@@ -1,0 +1,205 @@
+//! Installing what is missing: packages of Debian or Ubuntu, asked for only when they are not there.
+//!
+//! Debian's nginx package starts a service on port 80 unless the machine's policy-rc.d says no. It is left to do what
+//! it does everywhere: a policy-rc.d of ours, left behind by an interrupted call, would silently keep other services
+//! from starting. The service is not needed here; `systemctl disable --now nginx` ends it.
+
+use std::fs;
+use std::io::IsTerminal;
+
+use anyhow::{Result, bail};
+
+use crate::shell;
+
+/// What a command cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Compiling a module: a C toolchain, libclang for bindgen (its package brings clang's own headers), and the
+    /// headers of the libraries nginx is configured with.
+    Toolchain,
+    /// The system's nginx, its source, and the modules to compare with.
+    SystemNginx,
+    /// The load generator.
+    Measuring,
+}
+
+impl Need {
+    fn packages(self) -> &'static [&'static str] {
+        match self {
+            Self::Toolchain => &[
+                "gcc",
+                "libc6-dev",
+                "make",
+                "libclang-dev",
+                "libpcre2-dev",
+                "zlib1g-dev",
+                "libssl-dev",
+            ],
+            Self::SystemNginx => &[
+                "nginx",
+                "nginx-dev",
+                "libnginx-mod-http-ndk",
+                "libnginx-mod-http-lua",
+                "libnginx-mod-http-echo",
+                "libnginx-mod-http-js",
+            ],
+            Self::Measuring => &["wrk"],
+        }
+    }
+
+    /// How its absence shows where there is no dpkg to ask.
+    fn programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Toolchain => &["cc", "make"],
+            Self::SystemNginx => &["nginx"],
+            Self::Measuring => &["wrk", "taskset"],
+        }
+    }
+}
+
+/// Installs what is missing of the needs, or says what to do.
+pub fn install(needs: &[Need]) -> Result<()> {
+    if !is_debian(&fs::read_to_string("/etc/os-release").unwrap_or_default())
+        || !shell::has("dpkg-query")
+    {
+        let missing = missing_programs(needs, shell::has);
+        if !missing.is_empty() {
+            bail!(
+                "missing: {}. This is neither Debian nor Ubuntu: install them with this system's package manager",
+                missing.join(", ")
+            );
+        }
+        return Ok(());
+    }
+    let wanted: Vec<&str> = needs
+        .iter()
+        .flat_map(|need| need.packages())
+        .copied()
+        .collect();
+    // dpkg-query fails when it does not know one of the packages, and lists the others all the same.
+    let known = shell::command("dpkg-query")
+        .args(["-W", "-f", "${Package} ${db:Status-Status}\n"])
+        .args(&wanted)
+        .output()?;
+    let missing = missing_packages(&wanted, &String::from_utf8_lossy(&known.stdout));
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        apt(&missing)
+    }
+}
+
+fn apt(packages: &[&str]) -> Result<()> {
+    let install = ["install", "-y", "--no-install-recommends", "--no-remove"];
+    let as_root: &[&str] = if is_root() {
+        &[]
+    } else if !shell::has("sudo") {
+        bail!(
+            "missing packages, this is not root and there is no sudo. As root, run:\n    apt-get update && apt-get \
+             install -y --no-install-recommends {}",
+            packages.join(" ")
+        );
+    } else if std::io::stdin().is_terminal() {
+        &["sudo"]
+    } else {
+        &["sudo", "-n"]
+    };
+    let apt = |arguments: &[&str]| {
+        let environment = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
+        let words: Vec<&str> = as_root
+            .iter()
+            .chain(&environment)
+            .chain(arguments)
+            .copied()
+            .collect();
+        shell::run(shell::command(words[0]).args(&words[1..]))
+    };
+    apt(&["update"])?;
+    if let Err(error) = apt(&[&install, packages].concat()) {
+        bail!(
+            "{error}\nnginx-dev is in Debian 12, Ubuntu 24.04 and later. With another nginx, or where apt cannot \
+             install these packages, give NGINX=/path/to/nginx NGINX_SOURCE_DIR=/path/to/its/source, or NGINX=vendored"
+        );
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    // SAFETY: geteuid takes nothing, changes nothing and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Whether /etc/os-release is that of Debian, of Ubuntu or of a system made from one of them.
+fn is_debian(os_release: &str) -> bool {
+    let values = |name: &str| {
+        let line = os_release
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_default()
+            .trim_matches('"')
+            .split_whitespace()
+    };
+    values("ID")
+        .chain(values("ID_LIKE"))
+        .any(|id| id == "debian" || id == "ubuntu")
+}
+
+/// Those of `wanted` that dpkg-query (`name status` lines) does not call installed.
+fn missing_packages<'a>(wanted: &[&'a str], dpkg: &str) -> Vec<&'a str> {
+    let installed = |package: &&str| {
+        dpkg.lines()
+            .any(|line| line.split_once(' ') == Some((package, "installed")))
+    };
+    wanted
+        .iter()
+        .filter(|package| !installed(package))
+        .copied()
+        .collect()
+}
+
+fn missing_programs(needs: &[Need], has: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    needs
+        .iter()
+        .flat_map(|need| need.programs())
+        .filter(|program| !has(program))
+        .copied()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debian_and_its_descendants() {
+        assert!(is_debian(
+            "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nVERSION_ID=\"12\"\nID=debian\n"
+        ));
+        assert!(is_debian("NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n"));
+        assert!(is_debian(
+            "NAME=\"Linux Mint\"\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"
+        ));
+        assert!(!is_debian("NAME=\"Fedora Linux\"\nID=fedora\n"));
+        assert!(!is_debian("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"));
+        assert!(!is_debian(""));
+    }
+
+    #[test]
+    fn only_what_is_not_installed_is_missing() {
+        let dpkg = "gcc installed\nnginx config-files\nmake installed\n";
+        assert_eq!(missing_packages(&["gcc", "make"], dpkg), Vec::<&str>::new());
+        assert_eq!(
+            missing_packages(&["gcc", "nginx", "wrk"], dpkg),
+            ["nginx", "wrk"]
+        );
+    }
+
+    #[test]
+    fn elsewhere_programs_are_looked_for() {
+        let needs = [Need::Toolchain, Need::SystemNginx];
+        assert_eq!(
+            missing_programs(&needs, |program| program == "cc"),
+            ["make", "nginx"]
+        );
+    }
+}
