@@ -103,10 +103,10 @@ fn library(messages: &str) -> Option<PathBuf> {
                 .as_array()
                 .is_some_and(|types| types.iter().any(|t| t == "cdylib"))
     };
-    let messages = messages
+    let mut messages = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let last = messages.filter(is_cdylib).last()?;
+    let last = messages.rfind(is_cdylib)?;
     let files = last["filenames"]
         .as_array()?
         .iter()

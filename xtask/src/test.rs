@@ -1,7 +1,193 @@
-//! `make test`.
-use anyhow::Result;
+//! `make test`: named steps, each of which can also be run alone with `cargo xtask test STEP`.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::install::{self, Need};
+use crate::nginx::{self, Choice, Nginx};
+use crate::{build, project, shell};
+
+/// Module crates that tests load, built along where they are in the workspace.
+const FOR_TESTS: [&str; 2] = ["test-handlers", "greeter"];
+
+/// One kind of test. To add one, write its function and name it in [`STEPS`].
+struct Step {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Nginx) -> Result<()>,
+}
+
+const STEPS: [Step; 5] = [
+    Step {
+        name: "fmt",
+        about: "the code is formatted",
+        run: fmt,
+    },
+    Step {
+        name: "clippy",
+        about: "no warning in any target",
+        run: clippy,
+    },
+    Step {
+        name: "test",
+        about: "cargo test of the workspace, with the modules in the system's nginx",
+        run: test,
+    },
+    Step {
+        name: "doc",
+        about: "the documentation builds without a warning",
+        run: doc,
+    },
+    Step {
+        name: "vendored",
+        about: "the module builds and loads without the system's nginx",
+        run: vendored,
+    },
+];
+
 #[derive(clap::Args)]
-pub struct Options {}
-pub fn run(_: &Options) -> Result<()> {
-    anyhow::bail!("not written yet")
+pub struct Options {
+    #[command(flatten)]
+    choice: Choice,
+    /// The steps to run: all of them when none is named
+    #[arg(value_parser = STEPS.map(|step| step.name), long_help = list())]
+    steps: Vec<String>,
+}
+
+fn list() -> String {
+    STEPS
+        .map(|step| format!("{}: {}\n", step.name, step.about))
+        .concat()
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    install::install(&[Need::Toolchain, Need::SystemNginx])?;
+    let nginx = nginx::prepare(&options.choice)?;
+    build::shipped(&nginx)?;
+    let packages = packages()?;
+    for package in FOR_TESTS
+        .iter()
+        .filter(|package| packages.iter().any(|name| name == *package))
+    {
+        build::module(&nginx, package)?;
+    }
+
+    let mut failed = Vec::new();
+    for step in STEPS
+        .iter()
+        .filter(|step| options.steps.is_empty() || options.steps.iter().any(|s| s == step.name))
+    {
+        eprintln!("\n== {}: {}", step.name, step.about);
+        let begun = Instant::now();
+        match (step.run)(&nginx) {
+            Ok(()) => eprintln!("== {}: passed in {:.0?}", step.name, begun.elapsed()),
+            Err(error) => {
+                eprintln!("== {}: FAILED: {error:#}", step.name);
+                failed.push(step.name);
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    eprintln!("\nall passed");
+    Ok(())
+}
+
+fn fmt(_: &Nginx) -> Result<()> {
+    component("fmt", "rustfmt")?;
+    shell::run(
+        shell::command("cargo")
+            .args(["fmt", "--all", "--check"])
+            .current_dir(project::root()),
+    )
+}
+
+fn clippy(nginx: &Nginx) -> Result<()> {
+    component("clippy", "clippy")?;
+    shell::run(nginx.cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+fn test(nginx: &Nginx) -> Result<()> {
+    shell::run(with_modules(nginx)?.args(["test", "--workspace"]))
+}
+
+fn doc(nginx: &Nginx) -> Result<()> {
+    shell::run(nginx.cargo().env("RUSTDOCFLAGS", "-D warnings").args([
+        "doc",
+        "--workspace",
+        "--no-deps",
+    ]))
+}
+
+/// Leaves target/module/ as it found it: for the chosen nginx.
+fn vendored(nginx: &Nginx) -> Result<()> {
+    build::shipped(&nginx::prepare(&Choice::vendored())?)?;
+    build::shipped(nginx)?;
+    Ok(())
+}
+
+/// cargo with what target/module/test.env tells of the modules.
+fn with_modules(nginx: &Nginx) -> Result<Command> {
+    let file = project::module_dir().join("test.env");
+    let text =
+        std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+    let mut cargo = nginx.cargo();
+    cargo.envs(text.lines().filter_map(|line| line.split_once('=')));
+    Ok(cargo)
+}
+
+/// Installs a part of the Rust toolchain that rustup left out.
+fn component(subcommand: &str, name: &str) -> Result<()> {
+    if shell::quiet(shell::command("cargo").args([subcommand, "--version"])).is_ok() {
+        return Ok(());
+    }
+    shell::run(shell::command("rustup").args(["component", "add", name]))
+        .with_context(|| format!("this Rust toolchain has no {name}"))
+}
+
+/// The names of the packages of the workspace.
+fn packages() -> Result<Vec<String>> {
+    let mut cargo = shell::command("cargo");
+    cargo
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(project::root());
+    let metadata: Value = serde_json::from_str(&shell::quiet(&mut cargo)?.stdout)?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata lists no packages")?;
+    Ok(packages
+        .iter()
+        .filter_map(|package| package["name"].as_str())
+        .map(String::from)
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_have_names_of_their_own() {
+        let mut names = STEPS.map(|step| step.name).to_vec();
+        names.dedup();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), STEPS.len());
+    }
+
+    #[test]
+    fn this_package_is_in_the_workspace() {
+        assert!(packages().unwrap().iter().any(|name| name == "xtask"));
+    }
 }
