@@ -1,0 +1,50 @@
+//! nginx's structures behind safe types.
+//!
+//! `shim.c` holds what Rust must not touch by itself, `layout.rs` proves the rest, and the types
+//! here ([`NgxRequest`], [`Conf`], [`Event`]) can be used without `unsafe` once they exist:
+//! making one is the only promise.
+
+mod conf;
+mod core;
+mod event;
+mod layout;
+mod request;
+mod send;
+
+/// The shim's bindings, generated from `shim.h` by the build script.
+#[allow(non_camel_case_types, non_upper_case_globals, dead_code, clippy::all)]
+mod shim {
+    include!(concat!(env!("OUT_DIR"), "/shim.rs"));
+}
+
+pub(crate) use self::conf::{
+    CONF_OK, ComplexValue, Conf, Kept, conf_error, http_main_conf, set_location_handler,
+};
+pub(crate) use self::core::check_core;
+pub(crate) use self::event::{
+    Event, connection_fd, log_cycle, log_to_cycle, msec, refresh_connection_log, timer_resolution,
+    unwatch_fd, watch_fd,
+};
+pub(crate) use self::request::NgxRequest;
+pub(crate) use self::send::{finish, send};
+
+use nginx_sys::ngx_str_t;
+
+/// The bytes of an nginx string.
+///
+/// # Safety
+///
+/// `s` is valid for `'a`, or empty.
+unsafe fn bytes<'a>(s: ngx_str_t) -> &'a [u8] {
+    if s.len == 0 {
+        return &[];
+    }
+    // SAFETY: by the caller's promise; nginx's strings are never null when they have a length.
+    unsafe { ::core::slice::from_raw_parts(s.data, s.len) }
+}
+
+/// The layout guard's macro, for the tests to show that it stops a build.
+#[doc(hidden)]
+pub mod __private {
+    pub use nginx_sys::ngx_http_request_t;
+}

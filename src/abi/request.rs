@@ -1,0 +1,284 @@
+//! A request as nginx has it.
+
+use super::{ComplexValue, Kept, bytes, event, shim};
+use nginx_sys::*;
+use std::ffi::c_void;
+use std::fmt;
+use std::ptr::{self, NonNull};
+
+/// A live request.
+///
+/// Whoever makes one promises that the request lives as long as it is used. What the methods
+/// return is in the request's pool or its connection's and lives as long as the request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NgxRequest(NonNull<ngx_http_request_t>);
+
+impl NgxRequest {
+    /// # Safety
+    ///
+    /// `r` is a request that is not freed while this value or a copy of it is used.
+    pub(crate) unsafe fn new(r: *mut ngx_http_request_t) -> NgxRequest {
+        debug_assert!(!r.is_null());
+        // SAFETY: nginx never hands out a null request (invariant 1).
+        NgxRequest(unsafe { NonNull::new_unchecked(r) })
+    }
+
+    pub(crate) fn as_ptr(self) -> *mut ngx_http_request_t {
+        self.0.as_ptr()
+    }
+
+    /// The request's own, or for a subrequest its main request's, pool.
+    fn pool(self) -> *mut ngx_pool_t {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { (*self.as_ptr()).pool }
+    }
+
+    pub(crate) fn connection(self) -> *mut ngx_connection_t {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { (*self.as_ptr()).connection }
+    }
+
+    /// Whether this is no subrequest.
+    pub(crate) fn is_main(self) -> bool {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { (*self.as_ptr()).main == self.as_ptr() }
+    }
+
+    /// The method's name, as the client sent it.
+    pub(crate) fn method(&self) -> &[u8] {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { bytes((*self.as_ptr()).method_name) }
+    }
+
+    /// The decoded, normalized path.
+    pub(crate) fn path(&self) -> &[u8] {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { bytes((*self.as_ptr()).uri) }
+    }
+
+    /// What stands behind the first `?`.
+    pub(crate) fn query(&self) -> &[u8] {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { bytes((*self.as_ptr()).args) }
+    }
+
+    /// The client's address as text.
+    pub(crate) fn client_address(&self) -> &[u8] {
+        // SAFETY: the request and so its connection live (invariant 1).
+        unsafe { bytes((*self.connection()).addr_text) }
+    }
+
+    /// The request's header lines in the order in which they came.
+    pub(crate) fn headers(&self) -> Headers<'_> {
+        // SAFETY: the request lives (invariant 1).
+        let part = unsafe { &raw const (*self.as_ptr()).headers_in.headers.part };
+        Headers {
+            part,
+            index: 0,
+            _request: std::marker::PhantomData,
+        }
+    }
+
+    /// A variable by its name without the `$`; `None` where it has no value or there is none.
+    pub(crate) fn variable(&self, name: &[u8]) -> Option<&[u8]> {
+        let mut value = ngx_str_t::empty();
+        // SAFETY: the request lives; the name is copied (invariant 1).
+        match unsafe {
+            shim::cbr_request_variable(self.as_ptr(), name.as_ptr(), name.len(), &mut value)
+        } {
+            // SAFETY: a value found is valid for the request's life (invariant 1).
+            0 => Some(unsafe { bytes(value) }),
+            _ => None,
+        }
+    }
+
+    /// A configured value with its variables filled in; `None` where memory is short.
+    #[inline]
+    pub(crate) fn evaluate<'a>(&'a self, value: &'a ComplexValue) -> Option<&'a [u8]> {
+        if let Some(constant) = value.constant() {
+            return Some(constant);
+        }
+        let mut text = ngx_str_t::empty();
+        let value = ptr::from_ref(&value.0).cast_mut();
+        // SAFETY: the request lives; nginx does not change the value (invariant 1).
+        match unsafe { ngx_http_complex_value(self.as_ptr(), value, &mut text) } {
+            // SAFETY: the text is in the request's pool (invariant 1).
+            0 => Some(unsafe { bytes(text) }),
+            _ => None,
+        }
+    }
+
+    /// Whether the location has an `error_page` for `status`.
+    pub(crate) fn has_error_page(self, status: u16) -> bool {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { shim::cbr_request_has_error_page(self.as_ptr(), status.into()) != 0 }
+    }
+
+    /// Whether the client is known to have gone.
+    pub(crate) fn client_gone(self) -> bool {
+        // SAFETY: the request and so its connection live (invariant 1).
+        unsafe { shim::cbr_request_client_gone(self.as_ptr()) != 0 }
+    }
+
+    /// Has `handler` called when something happens on the client's connection.
+    pub(crate) fn watch_client(
+        self,
+        handler: unsafe extern "C" fn(*mut ngx_http_request_t),
+    ) -> Result<(), ()> {
+        // SAFETY: the request lives (invariant 1).
+        match unsafe { shim::cbr_request_watch_client(self.as_ptr(), Some(handler)) } {
+            0 => Ok(()),
+            _ => Err(()),
+        }
+    }
+
+    /// Keeps the request alive until it is finalized once more.
+    pub(crate) fn hold(self) {
+        // SAFETY: the request lives (invariant 3).
+        unsafe { shim::cbr_request_hold(self.as_ptr()) }
+    }
+
+    /// Has the error log name this request from now on.
+    pub(crate) fn set_log(self) {
+        // SAFETY: the request lives, and so does its connection's log context (invariant 1).
+        unsafe { shim::cbr_request_set_log(self.as_ptr()) }
+    }
+
+    /// A line in the error log with the connection's number and the request.
+    pub(crate) fn log(self, level: usize, message: impl fmt::Display) {
+        // SAFETY: the connection's log lives as long as the request (invariant 1).
+        unsafe { event::log((*self.connection()).log, level, message) }
+    }
+
+    /// Memory in the request's pool, aligned for any `T` up to nginx's alignment.
+    pub(crate) fn alloc<T>(self) -> Option<NonNull<T>> {
+        // SAFETY: the request lives, and so does its pool (invariant 1).
+        unsafe { alloc_in_pool(self.pool()) }
+    }
+
+    /// Copies bytes into the request's pool.
+    pub(crate) fn copy(&self, text: &[u8]) -> Option<&[u8]> {
+        if text.is_empty() {
+            return Some(&[]);
+        }
+        // SAFETY: the request lives, and so does its pool; the memory is as large as the text
+        // (invariant 1).
+        unsafe {
+            let data = NonNull::new(ngx_pnalloc(self.pool(), text.len()).cast::<u8>())?;
+            data.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len());
+            Some(std::slice::from_raw_parts(data.as_ptr(), text.len()))
+        }
+    }
+
+    /// Moves a value into the request's pool; it is dropped with the pool.
+    pub(crate) fn keep<T>(self, value: T) -> Option<NonNull<T>> {
+        // SAFETY: the request lives, and so does its pool (invariant 1).
+        unsafe { keep_in_pool(self.pool(), value) }
+    }
+
+    /// Has `node` run when the request is freed or terminated.
+    ///
+    /// # Safety
+    ///
+    /// `node` lives in the request's pool, and is linked once.
+    pub(crate) unsafe fn link_cleanup(self, node: *mut ngx_http_cleanup_t) {
+        // SAFETY: the request and its main request live (invariant 1).
+        unsafe {
+            let main = (*self.as_ptr()).main;
+            (*node).next = (*main).cleanup;
+            (*main).cleanup = node;
+        }
+    }
+
+    /// The first cleanup node of the main request.
+    pub(crate) fn cleanups(self) -> *mut ngx_http_cleanup_t {
+        // SAFETY: the request and its main request live (invariant 1).
+        unsafe { (*(*self.as_ptr()).main).cleanup }
+    }
+
+    /// The module's location configuration in force.
+    ///
+    /// # Safety
+    ///
+    /// `T` is what the module's `create_loc_conf` made.
+    #[inline]
+    pub(crate) unsafe fn location_conf<T>(self, ctx_index: usize) -> Kept<T> {
+        // SAFETY: nginx made one for each location before the first request (invariant 1).
+        unsafe {
+            let conf = *(*self.as_ptr()).loc_conf.add(ctx_index);
+            Kept::from_raw(NonNull::new_unchecked(conf.cast()))
+        }
+    }
+}
+
+/// # Safety
+///
+/// `pool` is valid.
+unsafe fn alloc_in_pool<T>(pool: *mut ngx_pool_t) -> Option<NonNull<T>> {
+    let (size, align) = (size_of::<T>(), align_of::<T>());
+    // SAFETY: the pool is valid, by the caller's promise (invariant 1).
+    unsafe {
+        if align <= NGX_ALIGNMENT {
+            return NonNull::new(ngx_palloc(pool, size).cast());
+        }
+        // A pool aligns to NGX_ALIGNMENT alone: make room to move up in.
+        let memory = ngx_palloc(pool, size + align - NGX_ALIGNMENT).cast::<u8>();
+        if memory.is_null() {
+            return None;
+        }
+        NonNull::new(memory.add(memory.align_offset(align)).cast())
+    }
+}
+
+/// # Safety
+///
+/// `pool` is valid.
+pub(super) unsafe fn keep_in_pool<T>(pool: *mut ngx_pool_t, value: T) -> Option<NonNull<T>> {
+    unsafe extern "C" fn drop_value<T>(value: *mut c_void) {
+        // SAFETY: the pool runs this once, on the value that was moved into it (invariant 1).
+        unsafe { ptr::drop_in_place(value.cast::<T>()) }
+    }
+
+    // SAFETY: the pool is valid, by the caller's promise (invariant 1).
+    unsafe {
+        let place = alloc_in_pool::<T>(pool)?;
+        if std::mem::needs_drop::<T>() {
+            let node = NonNull::new(ngx_pool_cleanup_add(pool, 0))?.as_ptr();
+            (*node).handler = Some(drop_value::<T>);
+            (*node).data = place.as_ptr().cast();
+        }
+        place.write(value);
+        Some(place)
+    }
+}
+
+/// The header lines of a request: names and values.
+pub(crate) struct Headers<'a> {
+    part: *const ngx_list_part_t,
+    index: usize,
+    _request: std::marker::PhantomData<&'a NgxRequest>,
+}
+
+impl<'a> Iterator for Headers<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // SAFETY: the list lives as long as the request, and nginx only appends (invariant 1).
+        unsafe {
+            loop {
+                let part = self.part.as_ref()?;
+                if self.index >= part.nelts {
+                    self.part = part.next;
+                    self.index = 0;
+                    continue;
+                }
+                let header = &*part.elts.cast::<ngx_table_elt_t>().add(self.index);
+                self.index += 1;
+                // A module that takes a header away sets its hash to 0.
+                if header.hash != 0 {
+                    return Some((bytes(header.key), bytes(header.value)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! An answer on its way out.
+
+use super::{NgxRequest, shim};
+use crate::log::Level;
+use crate::response::{Bytes, Response, check_header, check_value};
+use crate::wake::Key;
+use nginx_sys::*;
+use std::mem::MaybeUninit;
+
+const OK: ngx_int_t = NGX_OK as ngx_int_t;
+const ERROR: ngx_int_t = NGX_ERROR as ngx_int_t;
+const INTERNAL_SERVER_ERROR: ngx_int_t = NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t;
+
+/// Hands an answer to nginx's filters.
+///
+/// Returns what a content handler returns: a code for `ngx_http_finalize_request`.
+///
+/// # Safety
+///
+/// `buf` lives in the request's pool, and `key` is that of the request's task.
+#[inline]
+pub(crate) unsafe fn send(
+    request: NgxRequest,
+    key: Key,
+    buf: *mut MaybeUninit<ngx_buf_t>,
+    response: Response,
+) -> ngx_int_t {
+    let r = request.as_ptr();
+
+    // Not before: with a part of the body to come, nginx would close the connection
+    // lingering_timeout after a handler that still waits.
+    // SAFETY: the request lives (invariant 1).
+    let rc = unsafe { ngx_http_discard_request_body(r) };
+    if rc != OK {
+        return rc;
+    }
+
+    let Response {
+        status,
+        content_type,
+        body,
+        headers,
+    } = response;
+
+    if !(200..=999).contains(&status) {
+        request.log(
+            Level::Error as usize,
+            format_args!("the handler answered with invalid status {status}"),
+        );
+        return INTERNAL_SERVER_ERROR;
+    }
+
+    for (name, value) in headers {
+        let (Some(name), Some(value)) = (pin(request, key, name), pin(request, key, value)) else {
+            return INTERNAL_SERVER_ERROR;
+        };
+        // SAFETY: both have been pinned (invariant 1).
+        let checked = unsafe { check_header(super::bytes(name), super::bytes(value)) };
+        if let Err(message) = checked {
+            request.log(Level::Error as usize, message);
+            return INTERNAL_SERVER_ERROR;
+        }
+        // SAFETY: the request lives, and both live as long (invariant 1).
+        let rc =
+            unsafe { shim::cbr_response_header(r, name.data, name.len, value.data, value.len) };
+        if rc != OK {
+            return INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
+    if body.is_none() && (status >= 400 || matches!(status, 301..=303 | 307 | 308)) {
+        return ngx_int_t::from(status as i16);
+    }
+
+    let Some(body) = pin(request, key, body.unwrap_or(Bytes::from_static(b""))) else {
+        return INTERNAL_SERVER_ERROR;
+    };
+
+    // SAFETY: the request lives; what is stored lives as long (invariant 1).
+    unsafe {
+        (*r).headers_out.status = status.into();
+        (*r).headers_out.content_length_n = body.len as off_t;
+
+        match content_type {
+            Some(content_type) => {
+                let literal = matches!(content_type, Bytes::Static(_));
+                let Some(content_type) = pin(request, key, content_type) else {
+                    return INTERNAL_SERVER_ERROR;
+                };
+                let text = super::bytes(content_type);
+                // What the program says itself needs no check on every request.
+                if !literal && let Err(message) = check_value("Content-Type", text) {
+                    request.log(Level::Error as usize, message);
+                    return INTERNAL_SERVER_ERROR;
+                }
+                // gzip_types and its like compare the type without its parameters.
+                let len = text.iter().position(|&c| c == b';').unwrap_or(text.len());
+                (*r).headers_out.content_type_len = text[..len].trim_ascii_end().len();
+                (*r).headers_out.content_type = content_type;
+                (*r).headers_out.content_type_lowcase = std::ptr::null_mut();
+            }
+            None => {
+                if ngx_http_set_content_type(r) != OK {
+                    return INTERNAL_SERVER_ERROR;
+                }
+            }
+        }
+
+        let rc = ngx_http_send_header(r);
+        if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
+            return rc;
+        }
+
+        // A subrequest's end needs no buffer of its own.
+        if body.len == 0 && !request.is_main() {
+            return rc;
+        }
+
+        shim::cbr_response_body(r, buf.cast(), body.data, body.len)
+    }
+}
+
+/// Ends a request that was held, and runs what that woke (invariant 3).
+///
+/// # Safety
+///
+/// The request was held once for this call, and is not used after it.
+pub(crate) unsafe fn finish(request: NgxRequest, rc: ngx_int_t) {
+    let connection = request.connection();
+    // SAFETY: the request lives until it is finalized here, its connection longer: nginx keeps
+    // it until the event that freed it has been handled (invariant 3).
+    unsafe {
+        ngx_http_finalize_request(request.as_ptr(), rc);
+        ngx_http_run_posted_requests(connection);
+    }
+}
+
+/// Makes bytes live as long as the request.
+#[inline]
+fn pin(request: NgxRequest, key: Key, bytes: Bytes) -> Option<ngx_str_t> {
+    let bytes: &[u8] = match &bytes {
+        Bytes::Static(bytes) => bytes,
+        // SAFETY: made by the request whose key they carry, whose memory they are in
+        // (invariant 1).
+        Bytes::Request(pinned) if pinned.key == key => unsafe {
+            std::slice::from_raw_parts(pinned.data.as_ptr(), pinned.len)
+        },
+        Bytes::Request(_) => {
+            request.log(
+                Level::Error as usize,
+                "the handler answered with a value of another request",
+            );
+            return None;
+        }
+        Bytes::Owned(_) => return keep(request, bytes),
+    };
+    Some(ngx_str_t {
+        len: bytes.len(),
+        data: bytes.as_ptr().cast_mut(),
+    })
+}
+
+/// Moves owned bytes into the request's pool without copying what they hold.
+#[cold]
+fn keep(request: NgxRequest, bytes: Bytes) -> Option<ngx_str_t> {
+    let Bytes::Owned(vec) = bytes else {
+        return None;
+    };
+    // SAFETY: the vector stays in the pool until the request ends (invariant 1).
+    let vec = unsafe { request.keep(vec)?.as_ref() };
+    Some(ngx_str_t {
+        len: vec.len(),
+        data: vec.as_ptr().cast_mut(),
+    })
+}

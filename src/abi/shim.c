@@ -1,0 +1,361 @@
+#include "shim.h"
+
+
+void
+cbr_request_hold(ngx_http_request_t *r)
+{
+    r->main->count++;
+}
+
+
+ngx_uint_t
+cbr_request_header_only(const ngx_http_request_t *r)
+{
+    return r->header_only;
+}
+
+
+/* error log lines name the request that current_request points to */
+
+void
+cbr_request_set_log(ngx_http_request_t *r)
+{
+    ngx_http_set_log_request(r->connection->log, r);
+}
+
+
+/*
+ * From here on a client that goes away is noticed, as limit_req does it while
+ * it delays a request: a FIN that came with the request has set read->ready
+ * already, and no further event would tell of it.
+ */
+
+ngx_int_t
+cbr_request_watch_client(ngx_http_request_t *r,
+    ngx_http_event_handler_pt handler)
+{
+    ngx_event_t  *rev;
+
+    rev = r->connection->read;
+
+    if (rev->ready) {
+        ngx_post_event(rev, &ngx_posted_events);
+
+    } else if (ngx_handle_read_event(rev, 0) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->read_event_handler = handler;
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+cbr_request_client_gone(const ngx_http_request_t *r)
+{
+    return r->connection->error;
+}
+
+
+ngx_uint_t
+cbr_request_has_error_page(ngx_http_request_t *r, ngx_uint_t status)
+{
+    ngx_uint_t                 i;
+    ngx_http_err_page_t       *page;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    if (clcf->error_pages == NULL) {
+        return 0;
+    }
+
+    page = clcf->error_pages->elts;
+
+    for (i = 0; i < clcf->error_pages->nelts; i++) {
+        if (page[i].status == (ngx_int_t) status) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* NGX_OK: found; NGX_DECLINED: no such variable, or it has no value */
+
+ngx_int_t
+cbr_request_variable(ngx_http_request_t *r, const u_char *name, size_t len,
+    ngx_str_t *value)
+{
+    ngx_str_t                   lowcase;
+    ngx_uint_t                  key;
+    ngx_http_variable_value_t  *vv;
+
+    /* prefix variables keep a pointer to the name: it must live as long as r */
+
+    lowcase.len = len;
+    lowcase.data = ngx_pnalloc(r->pool, len);
+    if (lowcase.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    key = ngx_hash_strlow(lowcase.data, (u_char *) name, len);
+
+    vv = ngx_http_get_variable(r, &lowcase, key);
+    if (vv == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (vv->not_found || !vv->valid) {
+        return NGX_DECLINED;
+    }
+
+    value->len = vv->len;
+    value->data = vv->data;
+
+    return NGX_OK;
+}
+
+
+/*
+ * Adds a response header whose name and value stay where they are until the
+ * request ends.  A header that nginx keeps a pointer to replaces nginx's own.
+ */
+
+ngx_int_t
+cbr_response_header(ngx_http_request_t *r, const u_char *name, size_t name_len,
+    const u_char *value, size_t value_len)
+{
+    time_t             time;
+    ngx_uint_t         i;
+    ngx_table_elt_t   *h, **known;
+
+    struct {
+        ngx_str_t          name;
+        ngx_table_elt_t  **header;
+    } headers[] = {
+        { ngx_string("Server"), &r->headers_out.server },
+        { ngx_string("Date"), &r->headers_out.date },
+        { ngx_string("Location"), &r->headers_out.location },
+        { ngx_string("Refresh"), &r->headers_out.refresh },
+        { ngx_string("Last-Modified"), &r->headers_out.last_modified },
+        { ngx_string("Content-Range"), &r->headers_out.content_range },
+        { ngx_string("Accept-Ranges"), &r->headers_out.accept_ranges },
+        { ngx_string("WWW-Authenticate"), &r->headers_out.www_authenticate },
+        { ngx_string("Expires"), &r->headers_out.expires },
+        { ngx_string("ETag"), &r->headers_out.etag },
+        { ngx_string("Content-Encoding"), &r->headers_out.content_encoding }
+    };
+
+    known = NULL;
+
+    for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        if (headers[i].name.len == name_len
+            && ngx_strncasecmp(headers[i].name.data, (u_char *) name, name_len)
+               == 0)
+        {
+            known = headers[i].header;
+            break;
+        }
+    }
+
+    if (known == &r->headers_out.last_modified) {
+        time = ngx_parse_http_time((u_char *) value, value_len);
+        if (time == NGX_ERROR) {
+            return NGX_DECLINED;
+        }
+
+        r->headers_out.last_modified_time = time;
+    }
+
+    if (known && *known) {
+        (*known)->hash = 0;
+    }
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key.len = name_len;
+    h->key.data = (u_char *) name;
+    h->value.len = value_len;
+    h->value.data = (u_char *) value;
+
+    if (known) {
+        *known = h;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Sends a body that is whole and stays where it is until the request ends.
+ * The buffer does so too.
+ */
+
+ngx_int_t
+cbr_response_body(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
+    size_t len)
+{
+    ngx_chain_t  out;
+
+    ngx_memzero(b, sizeof(ngx_buf_t));
+
+    b->pos = (u_char *) body;
+    b->last = b->pos + len;
+    b->start = b->pos;
+    b->end = b->last;
+    b->memory = len ? 1 : 0;
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}
+
+
+void
+cbr_event_arm(ngx_event_t *ev, ngx_msec_t delay)
+{
+    /* ngx_add_timer() keeps an old time that differs by less than 300 ms */
+
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+
+    ngx_add_timer(ev, delay);
+}
+
+
+void
+cbr_event_disarm(ngx_event_t *ev)
+{
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+}
+
+
+void
+cbr_event_post_next(ngx_event_t *ev)
+{
+    ngx_post_event(ev, &ngx_posted_next_events);
+}
+
+
+void
+cbr_event_unpost(ngx_event_t *ev)
+{
+    if (ev->posted) {
+        ngx_delete_posted_event(ev);
+    }
+}
+
+
+void
+cbr_event_set_cancelable(ngx_event_t *ev, ngx_uint_t cancelable)
+{
+    ev->cancelable = cancelable ? 1 : 0;
+}
+
+
+ngx_connection_t *
+cbr_connection_watch(int fd, ngx_log_t *log, ngx_event_handler_pt handler)
+{
+    ngx_connection_t  *c;
+
+    c = ngx_get_connection(fd, log);
+    if (c == NULL) {
+        return NULL;
+    }
+
+    c->read->handler = handler;
+    c->read->log = log;
+    c->write->log = log;
+
+    /* not a client: neither the shutdown timer nor the exit may complain */
+    c->read->channel = 1;
+
+    if (ngx_add_event(c->read, NGX_READ_EVENT, NGX_CLEAR_EVENT) != NGX_OK) {
+        ngx_free_connection(c);
+        return NULL;
+    }
+
+    return c;
+}
+
+
+void
+cbr_connection_set_log(ngx_connection_t *c, ngx_log_t *log)
+{
+    c->log = log;
+    c->read->log = log;
+    c->write->log = log;
+}
+
+
+void
+cbr_location_set_handler(ngx_conf_t *cf, ngx_http_handler_pt handler)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = handler;
+}
+
+
+/*
+ * The block of a limit_except has a configuration of its own, which nginx asks
+ * for a handler; that of an "if" keeps the handler that the location set.
+ */
+
+void
+cbr_location_inherit_handler(ngx_conf_t *cf, ngx_http_handler_pt handler)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->lmt_excpt && clcf->handler == NULL) {
+        clcf->handler = handler;
+    }
+}
+
+
+ngx_int_t
+cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
+    ngx_http_complex_value_t *value)
+{
+    ngx_http_compile_complex_value_t  ccv;
+
+    ngx_memzero(&ccv, sizeof(ngx_http_compile_complex_value_t));
+
+    ccv.cf = cf;
+    ccv.value = text;
+    ccv.complex_value = value;
+
+    return ngx_http_compile_complex_value(&ccv);
+}
+
+
+/* 0: not set */
+
+ngx_msec_t
+cbr_timer_resolution(ngx_cycle_t *cycle)
+{
+    ngx_core_conf_t  *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    return ccf->timer_resolution == NGX_CONF_UNSET_MSEC ? 0
+                                                       : ccf->timer_resolution;
+}

@@ -1,0 +1,128 @@
+/*
+ * What Rust must not read or write by itself: bitfields, whose place bindgen
+ * gets wrong in some versions of nginx, nginx's macros and inline functions,
+ * and fields whose type changed between versions.  And the layout of every
+ * field that Rust does touch, for layout.rs to compare.
+ */
+
+#ifndef CBR_SHIM_H
+#define CBR_SHIM_H
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+#include <ngx_http.h>
+
+/*
+ * OpenResty's core patches change the layout of nginx's structures without a
+ * change of nginx's version or of the module signature.
+ */
+#if defined(HAVE_SOCKET_CLOEXEC_PATCH) || defined(HAVE_PRIVILEGED_PROCESS_PATCH) \
+    || defined(HAVE_NGX_UPSTREAM_TIMEOUT_FIELDS)                               \
+    || defined(NGX_HTTP_OPENRESTY_LUA_SUBREQUEST)
+enum { cbr_built_for_openresty = 1 };
+#else
+enum { cbr_built_for_openresty = 0 };
+#endif
+
+/* requests */
+void cbr_request_hold(ngx_http_request_t *r);
+ngx_uint_t cbr_request_header_only(const ngx_http_request_t *r);
+void cbr_request_set_log(ngx_http_request_t *r);
+ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
+    ngx_http_event_handler_pt handler);
+ngx_uint_t cbr_request_client_gone(const ngx_http_request_t *r);
+ngx_uint_t cbr_request_has_error_page(ngx_http_request_t *r, ngx_uint_t status);
+ngx_int_t cbr_request_variable(ngx_http_request_t *r, const u_char *name,
+    size_t len, ngx_str_t *value);
+
+/* responses */
+ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
+    size_t name_len, const u_char *value, size_t value_len);
+ngx_int_t cbr_response_body(ngx_http_request_t *r, ngx_buf_t *b,
+    const u_char *body, size_t len);
+
+/* events */
+void cbr_event_arm(ngx_event_t *ev, ngx_msec_t delay);
+void cbr_event_disarm(ngx_event_t *ev);
+void cbr_event_post_next(ngx_event_t *ev);
+void cbr_event_unpost(ngx_event_t *ev);
+void cbr_event_set_cancelable(ngx_event_t *ev, ngx_uint_t cancelable);
+ngx_connection_t *cbr_connection_watch(int fd, ngx_log_t *log,
+    ngx_event_handler_pt handler);
+void cbr_connection_set_log(ngx_connection_t *c, ngx_log_t *log);
+
+/* configuration */
+void cbr_location_set_handler(ngx_conf_t *cf, ngx_http_handler_pt handler);
+void cbr_location_inherit_handler(ngx_conf_t *cf, ngx_http_handler_pt handler);
+ngx_int_t cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
+    ngx_http_complex_value_t *value);
+ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
+
+/* the layout, as the C compiler sees it, of what Rust touches: see layout.rs */
+#define CBR_LAYOUT(id, type, field)                                            \
+    enum {                                                                     \
+        cbr_offset_##id = offsetof(type, field),                               \
+        cbr_size_##id = sizeof(((type *) 0)->field)                            \
+    }
+
+CBR_LAYOUT(request_connection, ngx_http_request_t, connection);
+CBR_LAYOUT(request_loc_conf, ngx_http_request_t, loc_conf);
+CBR_LAYOUT(request_pool, ngx_http_request_t, pool);
+CBR_LAYOUT(request_main, ngx_http_request_t, main);
+CBR_LAYOUT(request_cleanup, ngx_http_request_t, cleanup);
+CBR_LAYOUT(request_uri, ngx_http_request_t, uri);
+CBR_LAYOUT(request_args, ngx_http_request_t, args);
+CBR_LAYOUT(request_method_name, ngx_http_request_t, method_name);
+CBR_LAYOUT(request_headers, ngx_http_request_t, headers_in.headers);
+CBR_LAYOUT(response_status, ngx_http_request_t, headers_out.status);
+CBR_LAYOUT(response_content_length, ngx_http_request_t,
+           headers_out.content_length_n);
+CBR_LAYOUT(response_content_type, ngx_http_request_t, headers_out.content_type);
+CBR_LAYOUT(response_content_type_len, ngx_http_request_t,
+           headers_out.content_type_len);
+CBR_LAYOUT(response_content_type_lowcase, ngx_http_request_t,
+           headers_out.content_type_lowcase);
+CBR_LAYOUT(connection_fd, ngx_connection_t, fd);
+CBR_LAYOUT(connection_log, ngx_connection_t, log);
+CBR_LAYOUT(connection_addr_text, ngx_connection_t, addr_text);
+CBR_LAYOUT(event_data, ngx_event_t, data);
+CBR_LAYOUT(event_handler, ngx_event_t, handler);
+CBR_LAYOUT(event_log, ngx_event_t, log);
+CBR_LAYOUT(log_level, ngx_log_t, log_level);
+CBR_LAYOUT(cleanup_handler, ngx_http_cleanup_t, handler);
+CBR_LAYOUT(cleanup_data, ngx_http_cleanup_t, data);
+CBR_LAYOUT(cleanup_next, ngx_http_cleanup_t, next);
+CBR_LAYOUT(pool_cleanup_handler, ngx_pool_cleanup_t, handler);
+CBR_LAYOUT(pool_cleanup_data, ngx_pool_cleanup_t, data);
+CBR_LAYOUT(list_part, ngx_list_t, part);
+CBR_LAYOUT(list_part_elts, ngx_list_part_t, elts);
+CBR_LAYOUT(list_part_nelts, ngx_list_part_t, nelts);
+CBR_LAYOUT(list_part_next, ngx_list_part_t, next);
+CBR_LAYOUT(header_hash, ngx_table_elt_t, hash);
+CBR_LAYOUT(header_key, ngx_table_elt_t, key);
+CBR_LAYOUT(header_value, ngx_table_elt_t, value);
+CBR_LAYOUT(conf_args, ngx_conf_t, args);
+CBR_LAYOUT(conf_pool, ngx_conf_t, pool);
+CBR_LAYOUT(conf_log, ngx_conf_t, log);
+CBR_LAYOUT(array_elts, ngx_array_t, elts);
+CBR_LAYOUT(array_nelts, ngx_array_t, nelts);
+CBR_LAYOUT(cycle_log, ngx_cycle_t, log);
+CBR_LAYOUT(module_ctx_index, ngx_module_t, ctx_index);
+CBR_LAYOUT(complex_value_value, ngx_http_complex_value_t, value);
+CBR_LAYOUT(complex_value_lengths, ngx_http_complex_value_t, lengths);
+
+/* and of the whole structures that Rust itself allocates */
+#define CBR_SIZE(id, type)  enum { cbr_sizeof_##id = sizeof(type) }
+
+CBR_SIZE(event, ngx_event_t);
+CBR_SIZE(connection, ngx_connection_t);
+CBR_SIZE(buf, ngx_buf_t);
+CBR_SIZE(cleanup, ngx_http_cleanup_t);
+CBR_SIZE(header, ngx_table_elt_t);
+CBR_SIZE(complex_value, ngx_http_complex_value_t);
+CBR_SIZE(command, ngx_command_t);
+CBR_SIZE(module, ngx_module_t);
+CBR_SIZE(http_module, ngx_http_module_t);
+
+#endif /* CBR_SHIM_H */

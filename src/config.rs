@@ -1,0 +1,139 @@
+//! Directives -> a location's configuration: reading, merging, and the messages.
+
+use crate::abi::{self, ComplexValue, Conf, Kept};
+use crate::args::{ArgError, Args};
+use crate::module::{Entry, content_handler};
+use crate::task::Start;
+use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_msec_t};
+use std::time::Duration;
+
+/// What nginx's own setters write where a directive has not been given.
+const UNSET_FLAG: ngx_flag_t = -1;
+const UNSET_MSEC: ngx_msec_t = ngx_msec_t::MAX;
+
+const DEFAULT_MAX_DELAY: ngx_msec_t = 60_000;
+
+/// What `content_by_rust` made of a location: a handler with its arguments.
+pub(crate) struct Content {
+    pub(crate) handler: Box<dyn Start>,
+    /// What a [`Value`](crate::Value) counts in.
+    pub(crate) values: Vec<ComplexValue>,
+}
+
+/// The configuration of a location, server or `http` block. nginx's own setters write the two
+/// directives' fields, so these have nginx's types.
+#[repr(C)]
+pub(crate) struct LocationConf {
+    pub(crate) ignore_client_abort: ngx_flag_t,
+    pub(crate) max_delay: ngx_msec_t,
+    pub(crate) content: Option<Kept<Content>>,
+}
+
+/// The configuration of the `http` block.
+#[derive(Default)]
+pub(crate) struct MainConf {
+    /// The shortest delay that a location's constants ask for.
+    pub(crate) shortest_delay: Option<Duration>,
+}
+
+impl LocationConf {
+    pub(crate) fn new() -> LocationConf {
+        LocationConf {
+            ignore_client_abort: UNSET_FLAG,
+            max_delay: UNSET_MSEC,
+            content: None,
+        }
+    }
+
+    /// Takes what this block does not say from the block around it.
+    ///
+    /// An `if` or `limit_except` block answers with its location's handler, so that is taken
+    /// too. A location inside another one takes it without ever using it: it has no content
+    /// handler of ours.
+    pub(crate) fn merge(&mut self, conf: Conf<'_>, outer: &LocationConf) {
+        if self.ignore_client_abort == UNSET_FLAG {
+            self.ignore_client_abort = match outer.ignore_client_abort {
+                UNSET_FLAG => 0,
+                flag => flag,
+            };
+        }
+        if self.max_delay == UNSET_MSEC {
+            self.max_delay = match outer.max_delay {
+                UNSET_MSEC => DEFAULT_MAX_DELAY,
+                msec => msec,
+            };
+        }
+        if self.content.is_none() {
+            self.content = outer.content;
+        }
+        if self.content.is_some() {
+            conf.inherit_location_handler(content_handler);
+        }
+    }
+
+    /// A value of the location's handler, by its number.
+    pub(crate) fn value(&self, index: usize) -> Option<&ComplexValue> {
+        self.content.as_ref()?.values.get(index)
+    }
+
+    pub(crate) fn ignores_client_abort(&self) -> bool {
+        self.ignore_client_abort == 1
+    }
+
+    pub(crate) fn max_delay(&self) -> Duration {
+        Duration::from_millis(self.max_delay as u64)
+    }
+}
+
+/// `content_by_rust HANDLER [NAME=VALUE ...];`
+///
+/// # Errors
+///
+/// What nginx logs with the file and the line.
+pub(crate) fn content_by_rust(
+    conf: Conf<'_>,
+    location: &mut LocationConf,
+    main: &mut MainConf,
+    handlers: &[Entry],
+) -> Result<(), ArgError> {
+    if location.content.is_some() {
+        return Err(ArgError::new("is duplicate"));
+    }
+    let name = conf.arg(1);
+    let Some(entry) = handlers.iter().find(|entry| entry.name.as_bytes() == name) else {
+        return Err(unknown_handler(name, handlers));
+    };
+
+    let mut args = Args::new(conf, entry.name)?;
+    let handler = (entry.configure)(&mut args)?.into();
+    let (values, shortest_delay) = args.finish()?;
+
+    let content = Content { handler, values };
+    location.content = Some(
+        conf.keep(content)
+            .ok_or_else(|| ArgError::new("no memory for the handler"))?,
+    );
+    main.shortest_delay = match (main.shortest_delay, shortest_delay) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    abi::set_location_handler(conf, content_handler);
+    Ok(())
+}
+
+fn unknown_handler(name: &[u8], handlers: &[Entry]) -> ArgError {
+    let mut names: Vec<&str> = handlers.iter().map(|entry| entry.name).collect();
+    names.sort_unstable();
+    ArgError::new(format!(
+        "unknown handler \"{}\", there are: {}",
+        name.escape_ascii(),
+        names.join(", ")
+    ))
+}
+
+/// Logs why a directive is refused.
+pub(crate) fn log_refusal(conf: Conf<'_>, error: &ArgError) {
+    if !error.is_logged() {
+        conf.log(NGX_LOG_EMERG as usize, error);
+    }
+}

@@ -1,0 +1,19 @@
+//! The built-in handlers, written against the public API alone.
+
+mod reply;
+
+pub use reply::Reply;
+
+use crate::{Request, Response, Result, sleep};
+use std::time::Duration;
+
+/// Waits 20 ms without blocking the worker, then answers `OK`.
+pub async fn ok(_: &mut Request) -> Result<Response> {
+    sleep(Duration::from_millis(20)).await;
+    Ok(Response::body("OK\n"))
+}
+
+/// Answers `HelloWorld`.
+pub async fn hello(_: &mut Request) -> Result<Response> {
+    Ok(Response::html("<h1>HelloWorld</h1>\n"))
+}

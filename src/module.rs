@@ -1,0 +1,357 @@
+//! The module as nginx sees it: `ngx_module_t`, the directive table, the hooks.
+//!
+//! Nothing of nginx's module ABI shows anywhere else.
+
+use crate::abi::{self, Conf, Kept, NgxRequest};
+use crate::args::{ArgError, Args};
+use crate::config::{self, LocationConf, MainConf};
+use crate::log::Level;
+use crate::response::{Response, Result};
+use crate::task::{self, Start};
+use crate::worker;
+use crate::{Handler, Request};
+use nginx_sys::*;
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Makes a shared object an nginx module whose `content_by_rust` knows these handlers, besides
+/// the built-in ones.
+///
+/// A name alone is an `async fn(&mut Request) -> Result<Response>` in scope; `name: Type` is a
+/// [`Handler`]. The crate is a `cdylib`. `load_module` loads the object in place of
+/// `ngx_http_rust_module.so`: nginx loads one of them, and says so where there are two.
+///
+/// ```
+/// use content_by_rust::{ArgError, Args, Handler, Request, Response, Result, Value};
+///
+/// async fn hi(request: &mut Request) -> Result<Response> {
+///     Ok(Response::text(format!("hi {}\n", request.arg("name").unwrap_or("you"))))
+/// }
+///
+/// struct Greeter {
+///     greeting: Value,
+/// }
+///
+/// impl Handler for Greeter {
+///     fn configure(args: &mut Args<'_>) -> Result<Greeter, ArgError> {
+///         let greeting = args.value("greeting")?.ok_or_else(|| args.missing("greeting"))?;
+///         Ok(Greeter { greeting })
+///     }
+///
+///     async fn handle(&self, request: &mut Request) -> Result<Response> {
+///         Ok(Response::body(request.evaluate(self.greeting)?))
+///     }
+/// }
+///
+/// content_by_rust::module! { hi, greet: Greeter }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! module {
+    ($($handlers:tt)*) => {
+        #[doc(hidden)]
+        #[allow(unsafe_code, non_upper_case_globals)]
+        mod __content_by_rust {
+            #[allow(unused_imports)]
+            use super::*;
+            use $crate::__private as cbr;
+
+            static TABLE: cbr::Table = cbr::Table::new(
+                $crate::__handlers!([] $($handlers)* ,),
+                &raw const ngx_http_rust_module,
+            );
+
+            static mut COMMANDS: [cbr::ngx_command_t; 4] = cbr::commands(&TABLE);
+
+            static mut CONTEXT: cbr::ngx_http_module_t = cbr::context();
+
+            // SAFETY: nginx looks these up by their names when it loads the module; nothing else
+            // has them (invariant 6).
+            #[unsafe(no_mangle)]
+            pub static mut ngx_http_rust_module: cbr::ngx_module_t =
+                cbr::module(&raw mut CONTEXT, &raw mut COMMANDS);
+
+            // SAFETY: as above (invariant 6).
+            #[unsafe(no_mangle)]
+            pub static mut ngx_modules: [*const cbr::ngx_module_t; 2] =
+                [&raw const ngx_http_rust_module, ::core::ptr::null()];
+
+            // SAFETY: as above (invariant 6).
+            #[unsafe(no_mangle)]
+            pub static mut ngx_module_names: [*const ::core::ffi::c_char; 2] =
+                [c"ngx_http_rust_module".as_ptr(), ::core::ptr::null()];
+
+            // SAFETY: as above (invariant 6).
+            #[unsafe(no_mangle)]
+            pub static mut ngx_module_order: [*const ::core::ffi::c_char; 1] =
+                [::core::ptr::null()];
+        }
+    };
+}
+
+/// The entries of [`module!`], one by one.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __handlers {
+    ([$($entries:expr,)*] $(,)*) => {
+        &[
+            cbr::Entry { name: "reply", configure: cbr::handler::<cbr::Reply> },
+            cbr::Entry { name: "ok", configure: |_| Ok(cbr::function(cbr::ok)) },
+            cbr::Entry { name: "hello", configure: |_| Ok(cbr::function(cbr::hello)) },
+            $($entries,)*
+        ]
+    };
+    ([$($entries:expr,)*] $name:ident : $type:ty , $($rest:tt)*) => {
+        $crate::__handlers!([
+            $($entries,)*
+            cbr::Entry { name: stringify!($name), configure: cbr::handler::<$type> },
+        ] $($rest)*)
+    };
+    ([$($entries:expr,)*] $name:ident , $($rest:tt)*) => {
+        $crate::__handlers!([
+            $($entries,)*
+            cbr::Entry { name: stringify!($name), configure: |_| Ok(cbr::function($name)) },
+        ] $($rest)*)
+    };
+}
+
+/// A handler that a configuration can name.
+pub struct Entry {
+    /// What stands in `content_by_rust NAME`.
+    pub name: &'static str,
+    /// Reads the arguments behind the name.
+    pub configure: fn(&mut Args<'_>) -> Result<Configured, ArgError>,
+}
+
+/// A handler with its arguments.
+pub struct Configured(Box<dyn Start>);
+
+/// Makes an entry of a [`Handler`].
+pub fn handler<H: Handler>(args: &mut Args<'_>) -> Result<Configured, ArgError> {
+    Ok(Configured(Box::new(H::configure(args)?)))
+}
+
+/// Makes an entry of an `async fn`.
+pub fn function<F>(function: F) -> Configured
+where
+    F: for<'a> AsyncFn(&'a mut Request) -> Result<Response> + 'static,
+{
+    Configured(Box::new(Function(function)))
+}
+
+struct Function<F>(F);
+
+impl<F> Handler for Function<F>
+where
+    F: for<'a> AsyncFn(&'a mut Request) -> Result<Response> + 'static,
+{
+    fn configure(_: &mut Args<'_>) -> Result<Self, ArgError> {
+        unreachable!("a function is configured by name")
+    }
+
+    fn handle(&self, request: &mut Request) -> impl Future<Output = Result<Response>> {
+        (self.0)(request)
+    }
+}
+
+/// What the directives of one shared object need to know.
+pub struct Table {
+    handlers: &'static [Entry],
+    module: *const ngx_module_t,
+}
+
+// SAFETY: nginx configures on one thread (invariant 6).
+unsafe impl Sync for Table {}
+
+impl Table {
+    /// The handlers there are, and the module's own static.
+    pub const fn new(handlers: &'static [Entry], module: *const ngx_module_t) -> Table {
+        Table { handlers, module }
+    }
+}
+
+/// Where the module's location configuration lies among those of a location. nginx gives a
+/// module one number for the life of the process.
+static CTX_INDEX: AtomicUsize = AtomicUsize::new(0);
+
+/// The directives.
+pub const fn commands(table: &'static Table) -> [ngx_command_t; 4] {
+    const EVERYWHERE: u32 = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
+    [
+        ngx_command_t {
+            name: string(c"content_by_rust"),
+            type_: (NGX_HTTP_LOC_CONF | NGX_HTTP_LIF_CONF | NGX_CONF_1MORE) as ngx_uint_t,
+            set: Some(set_content_by_rust),
+            conf: NGX_HTTP_LOC_CONF_OFFSET,
+            offset: 0,
+            post: ptr::from_ref(table).cast_mut().cast(),
+        },
+        ngx_command_t {
+            name: string(c"rust_ignore_client_abort"),
+            type_: (EVERYWHERE | NGX_CONF_FLAG) as ngx_uint_t,
+            set: Some(ngx_conf_set_flag_slot),
+            conf: NGX_HTTP_LOC_CONF_OFFSET,
+            offset: offset_of!(LocationConf, ignore_client_abort),
+            post: ptr::null_mut(),
+        },
+        ngx_command_t {
+            name: string(c"rust_max_delay"),
+            type_: (EVERYWHERE | NGX_CONF_TAKE1) as ngx_uint_t,
+            set: Some(ngx_conf_set_msec_slot),
+            conf: NGX_HTTP_LOC_CONF_OFFSET,
+            offset: offset_of!(LocationConf, max_delay),
+            post: ptr::null_mut(),
+        },
+        ngx_command_t::empty(),
+    ]
+}
+
+const fn string(text: &'static CStr) -> ngx_str_t {
+    ngx_str_t {
+        len: text.count_bytes(),
+        data: text.as_ptr().cast_mut().cast(),
+    }
+}
+
+/// The module's hooks into the reading of a configuration.
+pub const fn context() -> ngx_http_module_t {
+    ngx_http_module_t {
+        preconfiguration: None,
+        postconfiguration: None,
+        create_main_conf: Some(create_main_conf),
+        init_main_conf: None,
+        create_srv_conf: None,
+        merge_srv_conf: None,
+        create_loc_conf: Some(create_loc_conf),
+        merge_loc_conf: Some(merge_loc_conf),
+    }
+}
+
+/// The module itself.
+pub const fn module(
+    context: *mut ngx_http_module_t,
+    commands: *mut [ngx_command_t; 4],
+) -> ngx_module_t {
+    ngx_module_t {
+        ctx: context.cast(),
+        commands: commands.cast(),
+        type_: NGX_HTTP_MODULE as ngx_uint_t,
+        init_module: Some(init_module),
+        exit_process: Some(exit_process),
+        ..ngx_module_t::default()
+    }
+}
+
+/// The first that nginx asks of the module, and so the place to refuse a core that the module
+/// was not built for (invariant 7).
+extern "C" fn create_main_conf(cf: *mut ngx_conf_t) -> *mut c_void {
+    // SAFETY: nginx calls this while it reads a configuration (invariant 6).
+    let conf = unsafe { Conf::new(cf) };
+    if let Err(message) = abi::check_core() {
+        conf.log(NGX_LOG_EMERG as usize, message);
+        return ptr::null_mut();
+    }
+    kept(conf.keep(MainConf::default()))
+}
+
+extern "C" fn create_loc_conf(cf: *mut ngx_conf_t) -> *mut c_void {
+    // SAFETY: as in create_main_conf (invariant 6).
+    let conf = unsafe { Conf::new(cf) };
+    kept(conf.keep(LocationConf::new()))
+}
+
+fn kept<T>(value: Option<Kept<T>>) -> *mut c_void {
+    value.map_or(ptr::null_mut(), |value| value.as_ptr().cast())
+}
+
+extern "C" fn merge_loc_conf(
+    cf: *mut ngx_conf_t,
+    outer: *mut c_void,
+    inner: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: both were made by create_loc_conf, and are two (invariant 6).
+    unsafe {
+        let outer = &*outer.cast::<LocationConf>();
+        (*inner.cast::<LocationConf>()).merge(Conf::new(cf), outer);
+    }
+    abi::CONF_OK
+}
+
+extern "C" fn set_content_by_rust(
+    cf: *mut ngx_conf_t,
+    command: *mut ngx_command_t,
+    location: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: nginx gives the command it read from `commands`, whose `post` is the table, and
+    // the location's configuration from create_loc_conf (invariant 6).
+    let (conf, table, location) = unsafe {
+        (
+            Conf::new(cf),
+            &*(*command).post.cast::<Table>(),
+            &mut *location.cast::<LocationConf>(),
+        )
+    };
+    // SAFETY: nginx has numbered the module before it reads the block (invariant 6).
+    let ctx_index = unsafe { (*table.module).ctx_index };
+    CTX_INDEX.store(ctx_index, Ordering::Relaxed);
+    // SAFETY: made by create_main_conf, and nobody else's while a directive is read
+    // (invariant 6).
+    let main = unsafe { conf.http_main_conf::<MainConf>(ctx_index).as_mut() };
+    match config::content_by_rust(conf, location, main, table.handlers) {
+        Ok(()) => abi::CONF_OK,
+        Err(error) => {
+            config::log_refusal(conf, &error);
+            abi::conf_error()
+        }
+    }
+}
+
+/// Called for each configuration that has been read, also by `nginx -t`.
+extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
+    worker::refresh_logs();
+    let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
+    // SAFETY: the cycle's configuration has been read; ours was made by create_main_conf where
+    // there is an http block (invariant 6).
+    unsafe {
+        if let Some(main) = abi::http_main_conf::<MainConf>(cycle, ctx_index)
+            && let Some(delay) = main.as_ref().shortest_delay
+            && let Some(resolution) = abi::timer_resolution(cycle)
+            && u128::from(resolution) > delay.as_millis()
+        {
+            abi::log_to_cycle(
+                cycle,
+                Level::Warn as usize,
+                format_args!(
+                    "with \"timer_resolution\" of {resolution}ms a delay of {}ms takes up to \
+                     {resolution}ms longer",
+                    delay.as_millis()
+                ),
+            );
+        }
+    }
+    NGX_OK as ngx_int_t
+}
+
+extern "C" fn exit_process(_: *mut ngx_cycle_t) {
+    worker::stop();
+}
+
+/// nginx's way in for each request.
+pub(crate) extern "C" fn content_handler(r: *mut ngx_http_request_t) -> ngx_int_t {
+    // SAFETY: nginx calls this for a live request of a location that create_loc_conf made a
+    // configuration for (invariant 1).
+    let (request, conf) = unsafe {
+        let request = NgxRequest::new(r);
+        let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
+        (request, request.location_conf::<LocationConf>(ctx_index))
+    };
+    task::run(request, conf)
+}
+
+impl From<Configured> for Box<dyn Start> {
+    fn from(configured: Configured) -> Box<dyn Start> {
+        configured.0
+    }
+}

@@ -1,0 +1,213 @@
+//! What a handler can see of its request.
+
+use crate::abi::{Kept, NgxRequest};
+use crate::args::Value;
+use crate::config::LocationConf;
+use crate::log::Level;
+use crate::parse;
+use crate::response::{Bytes, Error, Pinned, Result};
+use crate::wake::Key;
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// The request that a handler answers.
+///
+/// Texts that clients send need not be UTF-8. The methods that return `&str` replace what is not
+/// by U+FFFD; each has one beside it that returns the bytes as they came. All of them borrow from
+/// the request and can be kept across an `await`, but not beyond the answer.
+///
+/// A request belongs to nginx's event thread and cannot be sent to another.
+pub struct Request {
+    raw: NgxRequest,
+    conf: Kept<LocationConf>,
+    key: Key,
+    _event_thread: PhantomData<*const ()>,
+}
+
+impl Request {
+    pub(crate) fn new(raw: NgxRequest, conf: Kept<LocationConf>, key: Key) -> Request {
+        Request {
+            raw,
+            conf,
+            key,
+            _event_thread: PhantomData,
+        }
+    }
+
+    /// The method as the client sent it: `"GET"`.
+    pub fn method(&self) -> &str {
+        self.text(self.raw.method())
+    }
+
+    /// The path, decoded and normalized, without the query: `"/a b"` for `/x/../a%20b?c`.
+    pub fn path(&self) -> &str {
+        self.text(self.raw.path())
+    }
+
+    /// The bytes of [`path`](Request::path).
+    pub fn path_bytes(&self) -> &[u8] {
+        self.raw.path()
+    }
+
+    /// What stands behind the first `?`, as it came; empty where there is none.
+    pub fn query(&self) -> &[u8] {
+        self.raw.query()
+    }
+
+    /// The first argument of this name in the query, with `+` and `%XX` decoded. An argument
+    /// without a value is the empty string.
+    pub fn arg(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.args().find(|(key, _)| key == name)?;
+        Some(match value {
+            Cow::Borrowed(value) => value,
+            Cow::Owned(value) => self.keep_text(&value),
+        })
+    }
+
+    /// The query's arguments in their order, names and values decoded; a name may come again.
+    pub fn args(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        form_urlencoded::parse(self.raw.query())
+    }
+
+    /// The first argument of this name in the query, neither of them decoded.
+    pub fn raw_arg(&self, name: impl AsRef<[u8]>) -> Option<&[u8]> {
+        let (_, value) = self.raw_args().find(|(key, _)| *key == name.as_ref())?;
+        Some(value)
+    }
+
+    /// The query's arguments in their order, as they came.
+    pub fn raw_args(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let pairs = self.raw.query().split(|&c| c == b'&');
+        pairs.filter(|pair| !pair.is_empty()).map(|pair| {
+            match pair.iter().position(|&c| c == b'=') {
+                Some(at) => (&pair[..at], &pair[at + 1..]),
+                None => (pair, &b""[..]),
+            }
+        })
+    }
+
+    /// The first header line of this name, in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.header_bytes(name).map(|value| self.text(value))
+    }
+
+    /// The bytes of [`header`](Request::header).
+    pub fn header_bytes(&self, name: &str) -> Option<&[u8]> {
+        let mut headers = self.raw.headers();
+        let (_, value) = headers.find(|(key, _)| key.eq_ignore_ascii_case(name.as_bytes()))?;
+        Some(value)
+    }
+
+    /// All header lines in their order, names as the client wrote them; a name may come again.
+    pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.raw.headers()
+    }
+
+    /// The client's address as nginx sees it, that is after the realip module: `"127.0.0.1"`, or
+    /// `"unix:"`.
+    pub fn client_address(&self) -> &str {
+        self.text(self.raw.client_address())
+    }
+
+    /// An nginx variable, by its name without the `$`; `None` where there is none of this name or
+    /// it has no value.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variable_bytes(name).map(|value| self.text(value))
+    }
+
+    /// The bytes of [`variable`](Request::variable).
+    pub fn variable_bytes(&self, name: &str) -> Option<&[u8]> {
+        self.raw.variable(name.as_bytes())
+    }
+
+    /// The text of a configured value for this request. One without variables is not copied.
+    ///
+    /// # Errors
+    ///
+    /// 500, where memory is short, or the value belongs to another location.
+    #[inline]
+    pub fn evaluate(&self, value: Value) -> Result<Bytes> {
+        Ok(self.pinned(self.evaluate_bytes(value)?))
+    }
+
+    /// Bytes that are in the request's pool or the configuration.
+    fn pinned(&self, bytes: &[u8]) -> Bytes {
+        Bytes::Request(Pinned {
+            data: NonNull::from(bytes).cast(),
+            len: bytes.len(),
+            key: self.key,
+        })
+    }
+
+    /// As [`evaluate`](Request::evaluate), for a header line; `None` where the text is empty.
+    ///
+    /// # Errors
+    ///
+    /// 400, where a variable brought a control character, which could end the line.
+    pub fn evaluate_header(&self, value: Value) -> Result<Option<Bytes>> {
+        let bytes = self.evaluate_bytes(value)?;
+        if !parse::is_header_value(bytes) {
+            let shown = bytes.escape_ascii();
+            return Err(Error::new(400).because(format_args!("invalid header value \"{shown}\"")));
+        }
+        Ok((!bytes.is_empty()).then(|| self.pinned(bytes)))
+    }
+
+    /// As [`evaluate`](Request::evaluate), to look at.
+    ///
+    /// # Errors
+    ///
+    /// As [`evaluate`](Request::evaluate).
+    #[inline]
+    pub fn evaluate_bytes(&self, value: Value) -> Result<&[u8]> {
+        let value = self
+            .conf
+            .value(value.0)
+            .ok_or_else(|| Error::new(500).because("a value of another location"))?;
+        self.raw
+            .evaluate(value)
+            .ok_or_else(|| Error::new(500).because("no memory for a value"))
+    }
+
+    /// The longest delay that a client may ask for here: `rust_max_delay`.
+    pub fn max_delay(&self) -> Duration {
+        self.conf.max_delay()
+    }
+
+    /// Whether the location has an `error_page` for this status.
+    pub fn has_error_page(&self, status: u16) -> bool {
+        self.raw.has_error_page(status)
+    }
+
+    /// Writes a line to the error log, with the request and its connection's number.
+    pub fn log(&self, level: Level, message: impl fmt::Display) {
+        self.raw.log(level as usize, message);
+    }
+
+    fn text<'a>(&'a self, bytes: &'a [u8]) -> &'a str {
+        match String::from_utf8_lossy(bytes) {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => self.keep_text(&text),
+        }
+    }
+
+    #[cold]
+    fn keep_text(&self, text: &str) -> &str {
+        let bytes = self.raw.copy(text.as_bytes());
+        // Nothing to go on with; the panic is this request's 500.
+        let bytes = bytes.expect("memory for a text of the request");
+        std::str::from_utf8(bytes).expect("copied from a str")
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("method", &self.method())
+            .field("path", &self.path())
+            .finish_non_exhaustive()
+    }
+}

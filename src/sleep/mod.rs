@@ -1,0 +1,158 @@
+//! Waiting on the event loop.
+
+pub(crate) mod timers;
+
+use crate::abi::{self, Event};
+use crate::wake;
+use crate::worker::{self, Worker};
+use nginx_sys::ngx_event_t;
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use timers::{Alarm, Node, Queue};
+
+/// Waits without blocking the worker.
+///
+/// Resolution is nginx's: a millisecond, rounded up. nginx takes the time once in each turn of
+/// its event loop, so a wait may end up to 1 ms early by another clock, and it ends late where
+/// the loop is busy or `timer_resolution` is set. A zero duration lets the event loop turn once.
+///
+/// Dropping the future ends the wait.
+///
+/// # Panics
+///
+/// When it is polled on a thread that is not nginx's event thread: other threads have timers of
+/// their own.
+pub fn sleep(duration: Duration) -> Sleep {
+    let msec = duration.as_millis() + u128::from(duration.subsec_nanos() % 1_000_000 != 0);
+    Sleep {
+        node: Node::new(),
+        // Five hundred million years are as good as more.
+        msec: u64::try_from(msec).map_or(MAX_MSEC, |msec| msec.min(MAX_MSEC)),
+        state: Cell::new(State::New),
+        _event_thread: PhantomData,
+    }
+}
+
+const MAX_MSEC: u64 = 1 << 60;
+
+/// nginx hands a timer's distance to `epoll_wait()` as an `int` of milliseconds.
+const MAX_ALARM: u64 = 24 * 60 * 60 * 1000;
+
+/// The future that [`sleep`] returns.
+#[must_use = "futures do nothing unless awaited"]
+pub struct Sleep {
+    node: Node<TimerAlarm>,
+    msec: u64,
+    state: Cell<State>,
+    /// The node is linked with others of this thread.
+    _event_thread: PhantomData<*const ()>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    New,
+    Waiting,
+    Over,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.into_ref().get_ref();
+        match this.state.get() {
+            State::New if this.msec == 0 => {
+                this.state.set(State::Over);
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            State::New => {
+                let worker = worker::here().expect("sleep() outside nginx's event thread");
+                // SAFETY: the node is part of a pinned future, and unlinks itself when that is
+                // dropped (invariant 6, and invariant 1 of `timers`).
+                let node = unsafe { Pin::new_unchecked(&this.node) };
+                worker
+                    .timers
+                    .start(node, this.msec, abi::msec(), cx.waker());
+                this.state.set(State::Waiting);
+                Poll::Pending
+            }
+            State::Waiting if this.node.is_linked() => {
+                this.node.set_waker(cx.waker());
+                Poll::Pending
+            }
+            State::Waiting | State::Over => {
+                this.state.set(State::Over);
+                Poll::Ready(())
+            }
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if self.node.is_linked() {
+            // A linked node was linked by this thread, and a Sleep cannot leave its thread.
+            if let Some(worker) = worker::here() {
+                worker.timers.cancel(&self.node);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep")
+            .field("msec", &self.msec)
+            .field("state", &self.state.get())
+            .finish()
+    }
+}
+
+/// An nginx timer for each queue of waits.
+pub(crate) struct TimerAlarm(&'static Event);
+
+impl TimerAlarm {
+    pub(crate) fn event(&self) -> &'static Event {
+        self.0
+    }
+}
+
+impl Alarm for TimerAlarm {
+    fn create() -> TimerAlarm {
+        TimerAlarm(Event::leak(on_timer))
+    }
+
+    fn bind(&self, queue: NonNull<Queue<TimerAlarm>>) {
+        self.0.set_context(queue.cast());
+    }
+
+    fn arm(&self, delay: u64) {
+        self.0.arm(delay.min(MAX_ALARM));
+    }
+
+    fn disarm(&self) {
+        self.0.disarm();
+    }
+}
+
+extern "C" fn on_timer(event: *mut ngx_event_t) {
+    // SAFETY: nginx calls this for the events of TimerAlarm::create() alone (invariant 6).
+    let queue = unsafe { Event::context(event) }.cast::<Queue<TimerAlarm>>();
+    let Some(worker) = worker::here() else { return };
+    worker.run_ready(|worker: &Worker| {
+        worker.timers.expire(queue, abi::msec(), |waker| {
+            // Our own wakers say whom they wake without a call through their table.
+            match wake::key_of(&waker) {
+                Some(key) => worker.wake(key),
+                None => waker.wake(),
+            }
+        });
+    });
+}

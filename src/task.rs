@@ -1,0 +1,385 @@
+//! One request, one future: start, poll, finish, cancel.
+//!
+//! A task lies in its request's pool: header, what the handler sees of the request, and the
+//! future. It is polled once inside nginx's call of the content handler. A future that is ready
+//! then is answered there and leaves nothing behind. One that is not holds the request, and ends
+//! in one of two ways: a later poll is ready, and the task sends the answer and finalizes the
+//! request; or nginx ends the request, and its cleanup drops the future.
+
+use crate::abi::{self, Kept, NgxRequest};
+use crate::config::LocationConf;
+use crate::log::Level;
+use crate::request::Request;
+use crate::response::{Error, Response};
+use crate::wake::{self, Key};
+use crate::worker::{self, Worker};
+use crate::{Handler, Result};
+use nginx_sys::*;
+use std::any::Any;
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::future::Future;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+const DONE: ngx_int_t = NGX_DONE as ngx_int_t;
+const INTERNAL_SERVER_ERROR: ngx_int_t = NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The future is being polled. It must not be dropped.
+    Polling,
+    /// Cancelled while it was being polled: whoever polls drops it.
+    Cancelled,
+    /// The future waits.
+    Waiting,
+    /// There is no future any more.
+    Done,
+}
+
+/// What can be done with a task without knowing its future.
+struct Header {
+    cleanup: ngx_http_cleanup_t,
+    buf: MaybeUninit<ngx_buf_t>,
+    request: NgxRequest,
+    key: Key,
+    state: Cell<State>,
+    poll: unsafe fn(NonNull<Header>, &Worker) -> Poll<Result<Response>>,
+    drop: unsafe fn(NonNull<Header>, &Worker),
+}
+
+#[repr(C)]
+struct Task<F> {
+    header: Header,
+    request: Request,
+    future: ManuallyDrop<F>,
+}
+
+/// A task that has not been freed: the worker's table holds none that has (invariant 1).
+#[derive(Clone, Copy)]
+pub(crate) struct TaskRef(NonNull<Header>);
+
+/// A handler of any type, started on a request.
+pub(crate) trait Start {
+    /// Runs the handler as nginx's content handler.
+    fn start(&self, worker: &Worker, request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t;
+}
+
+impl<H: Handler> Start for H {
+    #[inline]
+    fn start(&self, worker: &Worker, request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t {
+        // SAFETY: the handler is part of the configuration, which outlives its requests
+        // (invariant 1). `handle` is generic over the lifetime and cannot tell it from a shorter.
+        let handler = unsafe { &*std::ptr::from_ref(self) };
+        start(worker, request, conf, |request| handler.handle(request))
+    }
+}
+
+/// Starts a location's handler on a request. Called by nginx as its content handler.
+#[inline]
+pub(crate) fn run(request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t {
+    let Some(content) = &conf.content else {
+        return INTERNAL_SERVER_ERROR;
+    };
+    match worker::here_or_start() {
+        Ok(worker) => content.handler.start(worker, request, conf),
+        Err(e) => {
+            request.log(
+                Level::Alert as usize,
+                format_args!("content_by_rust cannot start in this worker: {e}"),
+            );
+            INTERNAL_SERVER_ERROR
+        }
+    }
+}
+
+#[inline]
+fn start<F, M>(worker: &Worker, request: NgxRequest, conf: Kept<LocationConf>, make: M) -> ngx_int_t
+where
+    F: Future<Output = Result<Response>>,
+    M: FnOnce(&'static mut Request) -> F,
+{
+    let Some(task) = request.alloc::<Task<F>>() else {
+        return INTERNAL_SERVER_ERROR;
+    };
+    let header: NonNull<Header> = task.cast();
+    let Some(key) = worker.insert(TaskRef(header)) else {
+        return INTERNAL_SERVER_ERROR;
+    };
+
+    let task = task.as_ptr();
+    // SAFETY: the memory is a task's in size and alignment; nobody else knows it (invariant 1).
+    unsafe {
+        header.write(Header {
+            cleanup: ngx_http_cleanup_t {
+                handler: Some(on_cleanup),
+                data: header.as_ptr().cast(),
+                next: std::ptr::null_mut(),
+            },
+            buf: MaybeUninit::uninit(),
+            request,
+            key,
+            state: Cell::new(State::Polling),
+            poll: poll::<F>,
+            drop: drop_future::<F>,
+        });
+        (&raw mut (*task).request).write(Request::new(request, conf, key));
+    }
+    // SAFETY: the header lives as long as the request (invariant 1).
+    let this = unsafe { header.as_ref() };
+
+    // Making the future runs the handler's code where `handle` is no async fn.
+    let made = worker.on_behalf_of(request, || {
+        catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the handler's request is borrowed by the future alone, lies beside it, and
+            // lives longer (invariant 1).
+            make(unsafe { &mut *(&raw mut (*task).request) })
+        }))
+    });
+    let polled = match made {
+        Ok(future) => {
+            // SAFETY: the place is the future's, and it does not move from here on (invariant 1).
+            unsafe { (&raw mut (*task).future).write(ManuallyDrop::new(future)) };
+            // SAFETY: as above.
+            unsafe { poll::<F>(header, worker) }
+        }
+        Err(payload) => {
+            discard(payload);
+            Poll::Ready(Err(Error::panicked()))
+        }
+    };
+
+    match polled {
+        Poll::Ready(result) => {
+            this.state.set(State::Done);
+            worker.remove(key);
+            respond(header, result)
+        }
+        Poll::Pending => this.wait(header, worker, &conf),
+    }
+}
+
+impl Header {
+    /// The first poll was not ready: from here on nginx's events and the worker's decide.
+    fn wait(&self, header: NonNull<Header>, worker: &Worker, conf: &LocationConf) -> ngx_int_t {
+        if !conf.ignores_client_abort()
+            && self.request.is_main()
+            && self.request.watch_client(on_client_event).is_err()
+        {
+            self.state.set(State::Done);
+            worker.remove(self.key);
+            // SAFETY: the future has been made, and nobody polls it (invariant 1).
+            unsafe { (self.drop)(header, worker) };
+            return INTERNAL_SERVER_ERROR;
+        }
+        self.state.set(State::Waiting);
+        worker.begin_wait();
+        // SAFETY: the node is in the request's pool, and linked here alone (invariant 1).
+        unsafe {
+            self.request
+                .link_cleanup(&raw mut (*header.as_ptr()).cleanup);
+        }
+        self.request.hold();
+        DONE
+    }
+
+    /// Drops the future, unless that has been done (invariant 1).
+    fn cancel(&self, header: NonNull<Header>) {
+        match self.state.get() {
+            State::Waiting => {
+                self.state.set(State::Done);
+                // A task waits in the worker that it was started in.
+                let Some(worker) = worker::here() else { return };
+                worker.remove(self.key);
+                worker.end_wait();
+                // SAFETY: the future waits, so nobody polls it (invariant 1).
+                unsafe { (self.drop)(header, worker) };
+            }
+            State::Polling => self.state.set(State::Cancelled),
+            State::Cancelled | State::Done => {}
+        }
+    }
+}
+
+impl TaskRef {
+    /// Polls a task that was woken, and finishes its request when it is ready.
+    pub(crate) fn resume(self, worker: &Worker) {
+        let header = self.0;
+        // SAFETY: the task has not been freed (invariant 1), and is not while it is polled: its
+        // request is held.
+        let this = unsafe { header.as_ref() };
+        if this.state.get() != State::Waiting {
+            // A handler's code waited in a nested event loop. nginx has none.
+            return;
+        }
+        this.request.set_log();
+        this.state.set(State::Polling);
+        // SAFETY: the future has been made and waits (invariant 1).
+        let polled = unsafe { (this.poll)(header, worker) };
+        let cancelled = this.state.get() == State::Cancelled;
+        let result = match polled {
+            Poll::Pending if !cancelled => {
+                this.state.set(State::Waiting);
+                return;
+            }
+            Poll::Pending => None,
+            Poll::Ready(result) => Some(result),
+        };
+        this.state.set(State::Done);
+        worker.remove(this.key);
+        worker.end_wait();
+        match result {
+            Some(result) if !cancelled => {
+                let request = this.request;
+                let rc = respond(header, result);
+                // SAFETY: held since the task waits; not used any more (invariant 3).
+                unsafe { abi::finish(request, rc) };
+            }
+            Some(_) => {}
+            // SAFETY: the future has been made, was not ready, and nobody polls it
+            // (invariant 1).
+            None => unsafe { (this.drop)(header, worker) },
+        }
+    }
+}
+
+/// Sends what the handler returned. Returns a code for nginx to finalize the request with.
+#[inline]
+fn respond(header: NonNull<Header>, result: Result<Response>) -> ngx_int_t {
+    // SAFETY: the header lives as long as the request (invariant 1).
+    let this = unsafe { header.as_ref() };
+    match result {
+        Ok(response) => {
+            // SAFETY: the buffer is part of the task, in the request's pool (invariant 1).
+            unsafe {
+                let buf = &raw mut (*header.as_ptr()).buf;
+                abi::send(this.request, this.key, buf, response)
+            }
+        }
+        Err(error) => error.log_and_status(this.request).into(),
+    }
+}
+
+/// Polls the future of a task. A future that is ready has been dropped, and so has one that
+/// panicked, which is that request's 500 (invariant 5).
+///
+/// # Safety
+///
+/// The task's future is an `F`, has been made and not been dropped.
+unsafe fn poll<F>(header: NonNull<Header>, worker: &Worker) -> Poll<Result<Response>>
+where
+    F: Future<Output = Result<Response>>,
+{
+    // SAFETY: by the caller's promise; the future stays where it is until it is dropped
+    // (invariant 1).
+    let (key, request, future) = unsafe {
+        let this = header.as_ref();
+        let future = &raw mut (*header.cast::<Task<F>>().as_ptr()).future;
+        (this.key, this.request, future.cast::<F>())
+    };
+    let waker = wake::waker(key);
+    let polled = worker.on_behalf_of(request, || {
+        catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: as above.
+            let future = unsafe { Pin::new_unchecked(&mut *future) };
+            future.poll(&mut Context::from_waker(&waker))
+        }))
+    });
+    let result = match polled {
+        Ok(Poll::Pending) => return Poll::Pending,
+        Ok(Poll::Ready(result)) => result,
+        Err(payload) => {
+            discard(payload);
+            Err(Error::panicked())
+        }
+    };
+    // SAFETY: it is not polled again (invariant 1).
+    unsafe { drop_future::<F>(header, worker) };
+    Poll::Ready(result)
+}
+
+/// Drops the future of a task. A panic in it ends there, with a line in the error log.
+///
+/// # Safety
+///
+/// As for [`poll`], and nobody polls it.
+unsafe fn drop_future<F>(header: NonNull<Header>, worker: &Worker) {
+    if !std::mem::needs_drop::<F>() {
+        return;
+    }
+    // SAFETY: by the caller's promise (invariant 1).
+    let request = unsafe { header.as_ref() }.request;
+    worker.on_behalf_of(request, || {
+        let dropped = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: by the caller's promise (invariant 1).
+            unsafe { ManuallyDrop::drop(&mut (*header.cast::<Task<F>>().as_ptr()).future) };
+        }));
+        if let Err(payload) = dropped {
+            discard(payload);
+        }
+    });
+}
+
+/// Drops what a panic left, which may panic once more.
+#[cold]
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(payload);
+    }
+}
+
+/// nginx ends the request: it is freed, or terminated.
+extern "C" fn on_cleanup(data: *mut c_void) {
+    let Some(header) = NonNull::new(data.cast::<Header>()) else {
+        return;
+    };
+    // SAFETY: the node that brought us here is part of the header (invariant 1).
+    unsafe { header.as_ref() }.cancel(header);
+}
+
+/// Something happened on the connection of a client whose request waits.
+extern "C" fn on_client_event(r: *mut ngx_http_request_t) {
+    // SAFETY: nginx calls this for a live request (invariant 1).
+    let request = unsafe { NgxRequest::new(r) };
+    let waiting = waiting_task(request);
+
+    // SAFETY: as above. It may finalize the request, whose memory stays until we return, as a
+    // terminated request is freed by a posted one.
+    unsafe { ngx_http_test_reading(r) };
+
+    // post_action takes a request whose client has gone elsewhere, without a cleanup.
+    if let (Some((key, header)), Some(worker)) = (waiting, worker::here())
+        && worker.is_live(key)
+        && request.client_gone()
+    {
+        // SAFETY: the key is live, so the task is (invariant 1).
+        unsafe { header.as_ref() }.cancel(header);
+    }
+}
+
+/// The task that a request waits for: not found through the module ctx, which an internal
+/// redirect clears (invariant 1).
+fn waiting_task(request: NgxRequest) -> Option<(Key, NonNull<Header>)> {
+    let mut node = request.cleanups();
+    // SAFETY: the list is the live request's, and each of our nodes is part of a header in the
+    // request's pool (invariant 1).
+    unsafe {
+        while let Some(cleanup) = node.as_ref() {
+            if cleanup.handler.is_some_and(|handler| {
+                // Nothing else has this function's body, so nothing else has its address.
+                std::ptr::fn_addr_eq(handler, on_cleanup as unsafe extern "C" fn(*mut c_void))
+            }) && let Some(header) = NonNull::new(cleanup.data.cast::<Header>())
+            {
+                let this = header.as_ref();
+                if this.request == request && this.state.get() == State::Waiting {
+                    return Some((this.key, header));
+                }
+            }
+            node = cleanup.next;
+        }
+    }
+    None
+}

@@ -1,0 +1,88 @@
+//! The door through which other threads wake requests: a list of keys and one bell.
+//!
+//! No FFI: modelled with loom (`make test` runs the model) and run under Miri. A mutex is enough:
+//! it is held for a push or a swap, and the event thread takes a whole batch at once.
+
+use super::slots::Key;
+
+#[cfg(loom)]
+use loom::sync::Mutex;
+#[cfg(not(loom))]
+use std::sync::Mutex;
+
+/// Rings once for each batch, so that the event thread looks at the door.
+pub(crate) trait Bell {
+    fn ring(&self);
+}
+
+struct Inside<B> {
+    /// `None`: closed. Nobody listens yet, or any more.
+    bell: Option<B>,
+    keys: Vec<Key>,
+}
+
+/// Keys on their way to the event thread.
+pub(crate) struct Door<B> {
+    inside: Mutex<Inside<B>>,
+}
+
+impl<B: Bell> Door<B> {
+    #[cfg(not(loom))]
+    pub(crate) const fn closed() -> Door<B> {
+        Door {
+            inside: Mutex::new(Inside {
+                bell: None,
+                keys: Vec::new(),
+            }),
+        }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn closed() -> Door<B> {
+        Door {
+            inside: Mutex::new(Inside {
+                bell: None,
+                keys: Vec::new(),
+            }),
+        }
+    }
+
+    fn inside<R>(&self, f: impl FnOnce(&mut Inside<B>) -> R) -> R {
+        // Nothing here panics while it holds the lock, so a poisoned one is as good as any.
+        let mut inside = self.inside.lock().unwrap_or_else(|e| e.into_inner());
+        f(&mut inside)
+    }
+
+    /// Keys that come from now on ring `bell`.
+    pub(crate) fn open(&self, bell: B) {
+        self.inside(|inside| inside.bell = Some(bell));
+    }
+
+    /// Keys that come from now on are forgotten. Gives the bell back: nobody rings it any more.
+    pub(crate) fn close(&self) -> Option<B> {
+        self.inside(|inside| {
+            inside.keys = Vec::new();
+            inside.bell.take()
+        })
+    }
+
+    /// Called on any thread. Rings if the keys before have all been taken.
+    pub(crate) fn push(&self, key: Key) {
+        self.inside(|inside| {
+            let Some(bell) = &inside.bell else { return };
+            let first = inside.keys.is_empty();
+            inside.keys.push(key);
+            if first {
+                // Under the lock: the bell must not be taken away while it rings.
+                bell.ring();
+            }
+        });
+    }
+
+    /// Called on the event thread after the bell rang and was silenced: takes all keys, and
+    /// leaves `batch`, which is empty, in their place.
+    pub(crate) fn take(&self, batch: &mut Vec<Key>) {
+        debug_assert!(batch.is_empty());
+        self.inside(|inside| std::mem::swap(&mut inside.keys, batch));
+    }
+}

@@ -1,0 +1,303 @@
+//! What a worker process has once: the tasks, who of them is ready, and the way in from other
+//! threads.
+//!
+//! It comes to life with the first request, so never in the master and never before the fork,
+//! and belongs to the event thread.
+
+use crate::abi::{self, Event, NgxRequest};
+use crate::log::Level;
+use crate::sleep::TimerAlarm;
+use crate::sleep::timers::Timers;
+use crate::task::TaskRef;
+use crate::wake::door::{Bell, Door};
+use crate::wake::{Key, Slots};
+use nginx_sys::{ngx_connection_t, ngx_event_t};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::panic;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The event thread's state.
+pub(crate) struct Worker {
+    tasks: RefCell<Slots<TaskRef>>,
+    /// Tasks to poll, each once.
+    ready: RefCell<VecDeque<Key>>,
+    /// `run_ready` is at work: whoever becomes ready needs no event to be noticed.
+    running: Cell<bool>,
+    /// Polls the ready tasks in the next turn of the loop.
+    next_turn: &'static Event,
+    /// A timer that never matters but to a worker that shuts down: it may leave while this timer
+    /// is cancelable, which it is while nobody waits (invariant 4).
+    hold: &'static Event,
+    waiting: Cell<usize>,
+    /// The request whose future is being polled or dropped.
+    current: Cell<Option<NgxRequest>>,
+    pub(crate) timers: Timers<TimerAlarm>,
+    door: Cell<Option<NonNull<ngx_connection_t>>>,
+}
+
+/// Far enough to disturb nobody, near enough for nginx to count to.
+const HOLD_MSEC: u64 = 24 * 60 * 60 * 1000;
+
+struct EventThreadCell(UnsafeCell<Option<Worker>>);
+
+// SAFETY: `here` and `start` give access to the event thread alone (invariant 6).
+unsafe impl Sync for EventThreadCell {}
+
+static WORKER: EventThreadCell = EventThreadCell(UnsafeCell::new(None));
+
+/// The event thread, 0 before it is known. A fork keeps the number, but by then it is unset.
+static EVENT_THREAD: AtomicUsize = AtomicUsize::new(0);
+
+static DOOR: Door<EventFd> = Door::closed();
+
+fn this_thread() -> usize {
+    // SAFETY: always succeeds and has no preconditions (invariant 6).
+    unsafe { libc::pthread_self() as usize }
+}
+
+/// The worker, when called on its event thread.
+#[inline]
+pub(crate) fn here() -> Option<&'static Worker> {
+    if EVENT_THREAD.load(Ordering::Relaxed) != this_thread() {
+        return None;
+    }
+    // SAFETY: written by `start` on this thread before EVENT_THREAD, and then left alone
+    // (invariant 6).
+    unsafe { (*WORKER.0.get()).as_ref() }
+}
+
+/// The worker; makes it on the first call. Called by nginx's event thread.
+#[inline]
+pub(crate) fn here_or_start() -> io::Result<&'static Worker> {
+    match here() {
+        Some(worker) => Ok(worker),
+        None => start(),
+    }
+}
+
+#[cold]
+fn start() -> io::Result<&'static Worker> {
+    let bell = EventFd::new()?;
+    let connection = abi::watch_fd(bell.0.as_fd(), on_bell)
+        .ok_or_else(|| io::Error::other("worker_connections are not enough"))?;
+
+    let worker = Worker {
+        tasks: RefCell::new(Slots::new()),
+        ready: RefCell::new(VecDeque::new()),
+        running: Cell::new(false),
+        next_turn: Event::leak(on_next_turn),
+        hold: Event::leak(on_hold),
+        waiting: Cell::new(0),
+        current: Cell::new(None),
+        timers: Timers::new(),
+        door: Cell::new(Some(connection)),
+    };
+    worker.hold.set_cancelable(true);
+    worker.hold.arm(HOLD_MSEC);
+    DOOR.open(bell);
+    log_panics();
+
+    // SAFETY: nobody has a reference: `here` gave none so far (invariant 6).
+    let place = unsafe { &mut *WORKER.0.get() };
+    let worker = place.insert(worker);
+    EVENT_THREAD.store(this_thread(), Ordering::Relaxed);
+    Ok(worker)
+}
+
+/// Called when the worker process exits. What still waits is not answered any more.
+pub(crate) fn stop() {
+    let Some(worker) = here() else { return };
+    worker.hold.disarm();
+    worker.next_turn.unpost();
+    worker.timers.for_each_alarm(|alarm| alarm.event().disarm());
+    if let (Some(bell), Some(connection)) = (DOOR.close(), worker.door.take()) {
+        // The connection closes the descriptor.
+        std::mem::forget(bell);
+        abi::unwatch_fd(connection);
+    }
+}
+
+/// Called when a process takes up a new configuration: without a master the process stays, and
+/// the old configuration's log goes.
+pub(crate) fn refresh_logs() {
+    let Some(worker) = here() else { return };
+    worker.hold.refresh_log();
+    worker.next_turn.refresh_log();
+    worker
+        .timers
+        .for_each_alarm(|alarm| alarm.event().refresh_log());
+    if let Some(connection) = worker.door.get() {
+        abi::refresh_connection_log(connection);
+    }
+}
+
+/// Makes a task ready, from any thread (invariant 2).
+pub(crate) fn wake(key: Key) {
+    match here() {
+        Some(worker) => worker.wake(key),
+        None => DOOR.push(key),
+    }
+}
+
+impl Worker {
+    /// Makes a task ready. It is polled before the next turn of the loop where `run_ready` is at
+    /// work and has not begun with its batch, in the next turn otherwise.
+    #[inline]
+    pub(crate) fn wake(&self, key: Key) {
+        if self.tasks.borrow_mut().queue(key) {
+            self.ready.borrow_mut().push_back(key);
+            if !self.running.get() {
+                self.next_turn.post_next();
+            }
+        }
+    }
+
+    /// Runs `wakes`, which makes tasks ready, then polls each that is ready once. Those that
+    /// become ready meanwhile have to wait a turn, so that no task can keep the loop for itself.
+    #[inline]
+    pub(crate) fn run_ready(&self, wakes: impl FnOnce(&Worker)) {
+        debug_assert!(!self.running.get());
+        self.running.set(true);
+        wakes(self);
+        let batch = self.ready.borrow().len();
+        for _ in 0..batch {
+            let Some(key) = self.ready.borrow_mut().pop_front() else {
+                break;
+            };
+            let task = self.tasks.borrow_mut().dequeue(key);
+            if let Some(task) = task {
+                task.resume(self);
+            }
+        }
+        self.running.set(false);
+        if !self.ready.borrow().is_empty() {
+            self.next_turn.post_next();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn insert(&self, task: TaskRef) -> Option<Key> {
+        self.tasks.borrow_mut().insert(task)
+    }
+
+    #[inline]
+    pub(crate) fn remove(&self, key: Key) {
+        self.tasks.borrow_mut().remove(key);
+    }
+
+    pub(crate) fn is_live(&self, key: Key) -> bool {
+        self.tasks.borrow_mut().get(key).is_some()
+    }
+
+    /// A task waits from now on (invariant 4).
+    #[inline]
+    pub(crate) fn begin_wait(&self) {
+        let before = self.waiting.get();
+        self.waiting.set(before + 1);
+        if before == 0 {
+            self.hold.set_cancelable(false);
+        }
+    }
+
+    /// A task waits no more.
+    #[inline]
+    pub(crate) fn end_wait(&self) {
+        let after = self.waiting.get() - 1;
+        self.waiting.set(after);
+        if after == 0 {
+            self.hold.set_cancelable(true);
+        }
+    }
+
+    /// Runs a handler's code on behalf of a request.
+    #[inline]
+    pub(crate) fn on_behalf_of<R>(&self, request: NgxRequest, f: impl FnOnce() -> R) -> R {
+        let before = self.current.replace(Some(request));
+        let result = f();
+        self.current.set(before);
+        result
+    }
+}
+
+extern "C" fn on_next_turn(_: *mut ngx_event_t) {
+    if let Some(worker) = here() {
+        worker.run_ready(|_| ());
+    }
+}
+
+extern "C" fn on_hold(_: *mut ngx_event_t) {
+    if let Some(worker) = here() {
+        worker.hold.arm(HOLD_MSEC);
+    }
+}
+
+extern "C" fn on_bell(_: *mut ngx_event_t) {
+    let Some(worker) = here() else { return };
+    let Some(connection) = worker.door.get() else {
+        return;
+    };
+    EventFd::silence(abi::connection_fd(connection));
+    let mut batch = Vec::new();
+    DOOR.take(&mut batch);
+    worker.run_ready(|worker| {
+        for key in batch {
+            worker.wake(key);
+        }
+    });
+}
+
+/// A descriptor that becomes readable when it is rung.
+struct EventFd(OwnedFd);
+
+impl EventFd {
+    fn new() -> io::Result<EventFd> {
+        // SAFETY: no memory is involved (invariant 2).
+        let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just opened, and nobody else's (invariant 2).
+        Ok(EventFd(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Takes back what was rung so far.
+    fn silence(fd: BorrowedFd<'_>) {
+        let mut count = 0u64;
+        // SAFETY: reads into eight bytes of our own (invariant 2). Where nobody rang there is
+        // nothing to read, and nothing to do.
+        unsafe { libc::read(fd.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+    }
+}
+
+impl Bell for EventFd {
+    fn ring(&self) {
+        let one = 1u64;
+        // SAFETY: writes eight bytes of our own (invariant 2). It could only fail once 2⁶⁴ - 2
+        // rings have been left unheard, and the descriptor is readable then.
+        unsafe {
+            libc::write(
+                self.0.as_raw_fd(),
+                (&raw const one).cast(),
+                size_of::<u64>(),
+            )
+        };
+    }
+}
+
+/// A panic's message goes to the error log, with its request's connection (invariant 5).
+fn log_panics() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let Some(worker) = here() else {
+            return before(info);
+        };
+        match worker.current.get() {
+            Some(request) => request.log(Level::Error as usize, format_args!("handler {info}")),
+            None => abi::log_cycle(Level::Error as usize, format_args!("{info}")),
+        }
+    }));
+}
