@@ -79,6 +79,7 @@ impl Nginx {
 
 /// Installs what is missing, and configures a copy of the source of the chosen nginx.
 pub fn prepare(choice: &Choice) -> Result<Nginx> {
+    let _lock = project::lock()?;
     let given = choice.nginx.as_deref().filter(|nginx| !nginx.is_empty());
     let given_source = choice
         .source
