@@ -1,0 +1,277 @@
+//! One test block: its sections and the settings of its file.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::value::Value;
+
+/// Sections that this runner acts upon.
+const SECTIONS: &[&str] = &[
+    "LAST",
+    "ONLY",
+    "SKIP",
+    "abort",
+    "access_log",
+    "charset",
+    "config",
+    "curl",
+    "curl_error",
+    "curl_options",
+    "curl_protocol",
+    "error_code",
+    "error_code_like",
+    "error_log",
+    "error_log_file",
+    "grep_error_log",
+    "grep_error_log_out",
+    "http09",
+    "http2",
+    "http_config",
+    "ignore_response",
+    "init",
+    "log_level",
+    "main_config",
+    "more_headers",
+    "must_die",
+    "no_access_log",
+    "no_error_log",
+    "no_http2",
+    "no_shutdown_error_log",
+    "pipelined_requests",
+    "post_main_config",
+    "post_setup_server_root",
+    "raw_request",
+    "raw_request_middle_delay",
+    "raw_response_headers_like",
+    "raw_response_headers_unlike",
+    "request",
+    "response_body",
+    "response_body_filters",
+    "response_body_json_sort",
+    "response_body_like",
+    "response_body_unlike",
+    "response_headers",
+    "response_headers_like",
+    "server_addr_for_client",
+    "server_name",
+    "shutdown",
+    "shutdown_error_log",
+    "skip_eval",
+    "skip_nginx",
+    "skip_nginx2",
+    "skip_openssl",
+    "skip_slave",
+    "tcp_listen",
+    "tcp_no_close",
+    "tcp_query",
+    "tcp_query_auto_timeout",
+    "tcp_query_len",
+    "tcp_reply",
+    "tcp_reply_delay",
+    "tcp_shutdown",
+    "tcp_shutdown_delay",
+    "timeout",
+    "todo",
+    "todo_nginx",
+    "udp_listen",
+    "udp_query",
+    "udp_reply",
+    "udp_reply_delay",
+    "user_files",
+    "wait",
+    "write_resp_body_file",
+];
+
+/// Sections that ask for nothing here: they mark exceptions to modes of
+/// Test::Nginx that this runner does not have.
+const MOOT: &[&str] = &[
+    "no_check_leak",
+    "no_http3",
+    "no_mockeagain",
+    "suppress_stderr",
+];
+
+/// A block, filtered and preprocessed.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub line: usize,
+    pub skip: Option<String>,
+    /// The line of the block whose configuration this one goes on with.
+    pub inherited: Option<usize>,
+    pub env: BTreeMap<String, String>,
+    sections: BTreeMap<String, Value>,
+    settings: Value,
+    own: Vec<String>,
+    lines: Value,
+}
+
+impl Block {
+    /// Reads what perl says of a block.
+    pub fn new(value: &Value) -> Block {
+        let str = |value: &Value| value.str().map(|text| text.into_owned());
+        let line = |value: &Value| str(value).and_then(|line| line.parse().ok());
+        let env = value.get("env").map().into_iter().flatten();
+        Block {
+            line: line(value.get("line")).unwrap_or_default(),
+            skip: str(value.get("skip")),
+            inherited: line(value.get("inherited")),
+            env: env
+                .filter_map(|(name, value)| Some((name.clone(), str(value)?)))
+                .collect(),
+            sections: value.get("sections").map().cloned().unwrap_or_default(),
+            settings: value.get("settings").clone(),
+            own: value
+                .get("own")
+                .list()
+                .into_iter()
+                .flatten()
+                .filter_map(str)
+                .collect(),
+            lines: value.get("lines").clone(),
+        }
+    }
+
+    /// The first section that nobody knows what to do about, and its line.
+    /// Those that the file's own preprocessors read are the file's affair.
+    pub fn unknown_section(&self) -> Option<(&str, usize)> {
+        let known = |name: &&String| {
+            SECTIONS.contains(&name.as_str())
+                || MOOT.contains(&name.as_str())
+                || self.own.contains(name)
+        };
+        let name = self.sections.keys().find(|name| !known(name))?;
+        let line = self
+            .lines
+            .get(name)
+            .str()
+            .and_then(|line| line.parse().ok());
+        Some((name, line.unwrap_or(self.line)))
+    }
+
+    /// The value of a section; undef if the block has none of this name.
+    pub fn section(&self, name: &str) -> &Value {
+        self.sections.get(name).unwrap_or(&Value::Undef)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        *self.section(name) != Value::Undef
+    }
+
+    /// The text of a section that holds a string.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.section(name).str().map(|text| text.into_owned())
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        self.section(name).bytes().unwrap_or_default().to_vec()
+    }
+
+    /// A section that holds a time: seconds, or with a suffix `s` or `ms`.
+    pub fn time(&self, name: &str) -> Result<Option<Duration>, String> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        match parse_time(&text) {
+            Some(time) => Ok(Some(time)),
+            None if text.trim().is_empty() => Ok(None),
+            None => Err(format!("--- {name}: {:?} is not a time", text.trim())),
+        }
+    }
+
+    /// A setting of the file.
+    pub fn setting(&self, name: &str) -> &Value {
+        self.settings.get(name)
+    }
+
+    pub fn setting_text(&self, name: &str) -> String {
+        self.setting(name).str().unwrap_or_default().into_owned()
+    }
+
+    pub fn setting_time(&self, name: &str) -> Duration {
+        parse_time(&self.setting_text(name)).unwrap_or_default()
+    }
+}
+
+pub(crate) fn parse_time(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let (number, unit) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1e-3),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => (text, 1.0),
+    };
+    let seconds = number.trim().parse::<f64>().ok()? * unit;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// What a section that may hold a value for each request holds for number `i`.
+/// If there are several, an array is due.
+pub(crate) fn indexed<'a>(
+    name: &str,
+    value: &'a Value,
+    i: usize,
+    several: bool,
+) -> Result<&'a Value, String> {
+    match value {
+        Value::List(list) => Ok(list.get(i).unwrap_or(&Value::Undef)),
+        _ if several => Err(format!(
+            "--- {name} must be an array, as the block has several requests"
+        )),
+        value => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(sections: &[(&str, &str)], own: &[&str]) -> Block {
+        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), Value::text(value));
+        let own = own.iter().map(Value::text).collect();
+        Block::new(&Value::Map(BTreeMap::from([
+            ("line".to_owned(), Value::text("7")),
+            (
+                "sections".to_owned(),
+                Value::Map(sections.iter().map(text).collect()),
+            ),
+            ("own".to_owned(), Value::List(own)),
+        ])))
+    }
+
+    #[test]
+    fn an_unknown_section_is_found() {
+        assert_eq!(
+            block(&[("config", ""), ("confg", "")], &[]).unknown_section(),
+            Some(("confg", 7))
+        );
+        assert_eq!(
+            block(&[("config", ""), ("mine", "")], &["mine"]).unknown_section(),
+            None
+        );
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, millis) in [("3", 3000), ("0.2", 200), ("150ms", 150), ("2s\n", 2000)] {
+            assert_eq!(
+                parse_time(text),
+                Some(Duration::from_millis(millis)),
+                "{text}"
+            );
+        }
+        assert_eq!(parse_time("soon"), None);
+        assert!(block(&[("wait", "soon")], &[]).time("wait").is_err());
+        assert_eq!(block(&[("abort", "")], &[]).time("abort"), Ok(None));
+    }
+
+    #[test]
+    fn several_requests_need_an_array() {
+        let list = Value::List(vec![Value::text("a"), Value::text("b")]);
+        assert_eq!(indexed("x", &list, 1, true), Ok(&Value::text("b")));
+        assert_eq!(indexed("x", &list, 2, true), Ok(&Value::Undef));
+        assert_eq!(
+            indexed("x", &Value::text("a"), 0, false),
+            Ok(&Value::text("a"))
+        );
+        assert!(indexed("x", &Value::text("a"), 0, true).is_err());
+    }
+}
