@@ -2,9 +2,9 @@
 //! read, variables evaluated for each request.
 
 use crate::abi::{ComplexValue, Conf};
-use crate::parse;
 use crate::request::Request;
 use crate::response::{Error, Result};
+use crate::{parse, quotes};
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
@@ -185,8 +185,7 @@ impl<'a> Args<'a> {
     /// Reads the directive's arguments behind the handler's name.
     pub(crate) fn new(conf: Conf<'a>, handler: &'a str) -> Result<Args<'a>, ArgError> {
         let mut given: Vec<Given<'a>> = Vec::new();
-        for index in 2..conf.args().len() {
-            let arg = conf.arg(index);
+        for arg in unquoted(conf)?.into_iter().skip(2) {
             let Some(name) = arg.iter().position(|&c| c == b'=').filter(|&at| at > 0) else {
                 return Err(invalid_parameter(arg));
             };
@@ -307,6 +306,29 @@ impl<'a> Args<'a> {
             None => Ok((self.values, self.shortest_delay)),
         }
     }
+}
+
+/// The directive's words, with the quotes behind an `=` taken off.
+fn unquoted(conf: Conf<'_>) -> Result<Vec<&[u8]>, ArgError> {
+    let args = conf.args();
+    let Some(quoted) = args.iter().skip(2).find(|arg| quotes::opens_quote(arg)) else {
+        return Ok(args);
+    };
+    let source = conf
+        .source()
+        .ok_or_else(|| ArgError::new("cannot read the directive's text again"))?;
+    let words = quotes::split(source, &args).ok_or_else(|| {
+        ArgError(
+            format!(
+                "unbalanced quotes in parameter \"{}\", a value with \";\", \"{{\" or \" #\" needs \
+                 them around the whole parameter",
+                quoted.escape_ascii()
+            )
+            .into(),
+        )
+    })?;
+    let copied: Option<Vec<&[u8]>> = words.iter().map(|word| conf.copy(word)).collect();
+    copied.ok_or_else(|| ArgError::new("no memory for the parameters"))
 }
 
 fn invalid_parameter(arg: &[u8]) -> ArgError {

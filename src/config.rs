@@ -99,7 +99,7 @@ pub(crate) fn content_by_rust(
     if location.content.is_some() {
         return Err(ArgError::new("is duplicate"));
     }
-    let name = conf.arg(1);
+    let name = conf.args()[1];
     let Some(entry) = handlers.iter().find(|entry| entry.name.as_bytes() == name) else {
         return Err(unknown_handler(name, handlers));
     };

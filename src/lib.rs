@@ -47,6 +47,7 @@ mod handlers;
 mod log;
 mod module;
 mod parse;
+mod quotes;
 mod request;
 mod response;
 mod sleep;

@@ -28,20 +28,34 @@ impl<'a> Conf<'a> {
 
     /// The directive's name and its arguments. They are part of the configuration, and each is
     /// followed by a NUL.
-    pub(crate) fn args(&self) -> &'a [ngx_str_t] {
-        // SAFETY: the array of the directive being read holds ngx_str_t (invariant 6).
+    pub(crate) fn args(&self) -> Vec<&'a [u8]> {
+        // SAFETY: the array of the directive being read holds ngx_str_t, and their texts are
+        // part of the configuration (invariant 6).
         unsafe {
             let args = (*self.cf).args;
-            std::slice::from_raw_parts((*args).elts.cast(), (*args).nelts)
+            let args = std::slice::from_raw_parts((*args).elts.cast(), (*args).nelts);
+            args.iter().map(|arg: &ngx_str_t| bytes(*arg)).collect()
         }
     }
 
-    /// The `index`th argument's bytes; the directive itself is number 0.
-    pub(crate) fn arg(&self, index: usize) -> &'a [u8] {
-        // SAFETY: arguments are valid while their configuration is read (invariant 6).
-        self.args()
-            .get(index)
-            .map_or(&[], |arg| unsafe { bytes(*arg) })
+    /// The text of the configuration up to the end of the directive that is being read.
+    pub(crate) fn source(&self) -> Option<&'a [u8]> {
+        let mut source = ngx_str_t::empty();
+        // SAFETY: nginx reads a directive (invariant 6).
+        match unsafe { shim::cbr_conf_source(self.cf, &mut source) } {
+            // SAFETY: it lives until the whole configuration has been read (invariant 6).
+            0 => Some(unsafe { bytes(source) }),
+            _ => None,
+        }
+    }
+
+    /// Makes a text part of the configuration, as an argument is: with a NUL behind it.
+    pub(crate) fn copy(&self, text: &[u8]) -> Option<&'a [u8]> {
+        // SAFETY: nginx reads a directive (invariant 6).
+        let data = unsafe { shim::cbr_conf_copy(self.cf, text.as_ptr(), text.len()) };
+        let data = ptr::NonNull::new(data)?;
+        // SAFETY: just copied, into the cycle's pool (invariant 6).
+        Some(unsafe { std::slice::from_raw_parts(data.as_ptr(), text.len()) })
     }
 
     /// Moves a value into the configuration; it is dropped with the cycle's pool.

@@ -347,6 +347,59 @@ cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
 }
 
 
+/*
+ * The text of the file, or of the "-g" option, up to the end of the directive
+ * that is being read; no more of it than the longest directive needs.
+ */
+
+ngx_int_t
+cbr_conf_source(ngx_conf_t *cf, ngx_str_t *source)
+{
+    off_t       end, start;
+    ssize_t     n;
+    ngx_buf_t  *b;
+
+    b = cf->conf_file->buffer;
+
+    if (cf->conf_file->file.fd == NGX_INVALID_FILE) {
+        source->data = b->start;
+        source->len = b->pos - b->start;
+        return NGX_OK;
+    }
+
+    end = cf->conf_file->file.offset - (b->last - b->pos);
+    start = end > 65536 ? end - 65536 : 0;
+
+    source->len = end - start;
+    source->data = ngx_pnalloc(cf->temp_pool, source->len);
+    if (source->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    n = pread(cf->conf_file->file.fd, source->data, source->len, start);
+
+    return n == (ssize_t) source->len ? NGX_OK : NGX_ERROR;
+}
+
+
+/* a copy with a NUL behind it, part of the configuration */
+
+u_char *
+cbr_conf_copy(ngx_conf_t *cf, const u_char *text, size_t len)
+{
+    u_char  *copy;
+
+    copy = ngx_pnalloc(cf->pool, len + 1);
+    if (copy == NULL) {
+        return NULL;
+    }
+
+    *ngx_cpymem(copy, text, len) = '\0';
+
+    return copy;
+}
+
+
 /* 0: not set */
 
 ngx_msec_t

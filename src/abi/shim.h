@@ -57,6 +57,8 @@ void cbr_location_set_handler(ngx_conf_t *cf, ngx_http_handler_pt handler);
 void cbr_location_inherit_handler(ngx_conf_t *cf, ngx_http_handler_pt handler);
 ngx_int_t cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
     ngx_http_complex_value_t *value);
+ngx_int_t cbr_conf_source(ngx_conf_t *cf, ngx_str_t *source);
+u_char *cbr_conf_copy(ngx_conf_t *cf, const u_char *text, size_t len);
 ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
 
 /* the layout, as the C compiler sees it, of what Rust touches: see layout.rs */
