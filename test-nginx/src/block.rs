@@ -91,6 +91,22 @@ const MOOT: &[&str] = &[
     "suppress_stderr",
 ];
 
+/// Sections of Test::Nginx that this runner does not know how to act upon.
+fn is_foreign(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "http3",
+        "quic_max_idle_timeout",
+        "reload_fails",
+        "request_eval",
+        "response_body_eval",
+        "stap",
+        "stap_out",
+        "stap_out_like",
+        "stap_out_unlike",
+    ];
+    NAMES.contains(&name)
+}
+
 /// A block, filtered and preprocessed.
 #[derive(Debug)]
 pub(crate) struct Block {
@@ -131,21 +147,32 @@ impl Block {
         }
     }
 
-    /// The first section that nobody knows what to do about, and its line.
-    /// Those that the file's own preprocessors read are the file's affair.
-    pub fn unknown_section(&self) -> Option<(&str, usize)> {
-        let known = |name: &&String| {
-            SECTIONS.contains(&name.as_str())
-                || MOOT.contains(&name.as_str())
-                || self.own.contains(name)
+    /// What is wrong with the sections that nobody knows how to act upon, with
+    /// the line of each. Those that the file's own preprocessors read are the
+    /// file's affair.
+    pub fn unknown_sections(&self) -> Vec<(usize, String)> {
+        let known = |name: &str| {
+            SECTIONS.contains(&name)
+                || MOOT.contains(&name)
+                || self.own.iter().any(|own| own == name) && !is_foreign(name)
         };
-        let name = self.sections.keys().find(|name| !known(name))?;
-        let line = self
-            .lines
-            .get(name)
-            .str()
-            .and_then(|line| line.parse().ok());
-        Some((name, line.unwrap_or(self.line)))
+        let unknown = self
+            .sections
+            .keys()
+            .filter(|name| !known(name))
+            .map(|name| {
+                let line = self
+                    .lines
+                    .get(name)
+                    .str()
+                    .and_then(|line| line.parse().ok());
+                let message = match is_foreign(name) {
+                    true => format!("section \"{name}\" is not supported"),
+                    false => format!("unknown section \"{name}\""),
+                };
+                (line.unwrap_or(self.line), message)
+            });
+        unknown.collect()
     }
 
     /// The value of a section; undef if the block has none of this name.
@@ -239,14 +266,15 @@ mod tests {
 
     #[test]
     fn an_unknown_section_is_found() {
+        let unknown = |sections, own| block(sections, own).unknown_sections();
+        let confg = [("config", ""), ("confg", "")];
         assert_eq!(
-            block(&[("config", ""), ("confg", "")], &[]).unknown_section(),
-            Some(("confg", 7))
+            unknown(&confg, &[]),
+            [(7, "unknown section \"confg\"".to_owned())]
         );
-        assert_eq!(
-            block(&[("config", ""), ("mine", "")], &["mine"]).unknown_section(),
-            None
-        );
+        assert_eq!(unknown(&confg, &["confg"]), []);
+        let stap = [(7, "section \"stap\" is not supported".to_owned())];
+        assert_eq!(unknown(&[("stap", "")], &["stap"]), stap);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::block::Block;
 use crate::check::{Checks, Nth};
 use crate::expand::find;
 use crate::log::{Log, lines};
@@ -57,7 +58,7 @@ impl Checks<'_> {
         )?;
         failures.extend(self.present(&ERROR, &forbidden, &text)?);
         if died.is_none() {
-            failures.extend(self.grave(&text));
+            failures.extend(grave(self.block, &text));
         }
         if !self.block.setting("accumulate_log").is_true() {
             log.skip(text.len() - died.unwrap_or_default().len());
@@ -165,35 +166,6 @@ impl Checks<'_> {
         Ok(failures)
     }
 
-    /// Lines that should worry everyone, unless the block speaks of them.
-    fn grave(&self, text: &[u8]) -> Vec<String> {
-        let mut failures = Vec::new();
-        for level in ["alert", "crit", "emerg"] {
-            let spoken_of = [ERROR.wanted, ERROR.forbidden]
-                .iter()
-                .any(|section| contains(self.block.section(section), &format!("[{level}")));
-            let tag = format!("[{level}]");
-            let mut found = lines(text).filter(|line| find(line, tag.as_bytes()).is_some());
-            if let (false, Some(line)) = (spoken_of, found.next()) {
-                let line = String::from_utf8_lossy(line);
-                failures.push(format!(
-                    "error.log has an {tag} line:\n    {}",
-                    line.trim_end()
-                ));
-            }
-        }
-        for line in lines(text) {
-            let line = String::from_utf8_lossy(line);
-            if line
-                .split_once("Assertion ")
-                .is_some_and(|(_, rest)| rest.contains("failed"))
-            {
-                failures.push(format!("an assertion failed:\n    {}", line.trim_end()));
-            }
-        }
-        failures
-    }
-
     fn grep_section(&self, nth: Nth) -> Result<Option<(Value, Value)>> {
         let (pattern, expected) = (
             self.block.section("grep_error_log"),
@@ -280,5 +252,68 @@ fn contains(value: &Value, text: &str) -> bool {
         value => value
             .bytes()
             .is_some_and(|bytes| find(bytes, text.as_bytes()).is_some()),
+    }
+}
+
+/// Lines that should worry everyone, unless the block speaks of them.
+fn grave(block: &Block, text: &[u8]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for level in ["alert", "crit", "emerg"] {
+        let spoken_of = [ERROR.wanted, ERROR.forbidden]
+            .iter()
+            .any(|section| contains(block.section(section), &format!("[{level}")));
+        let tag = format!("[{level}]");
+        let mut found = lines(text).filter(|line| find(line, tag.as_bytes()).is_some());
+        if let (false, Some(line)) = (spoken_of, found.next()) {
+            let line = String::from_utf8_lossy(line);
+            failures.push(format!(
+                "error.log has an {tag} line:\n    {}",
+                line.trim_end()
+            ));
+        }
+    }
+    for line in lines(text) {
+        let line = String::from_utf8_lossy(line);
+        if line
+            .split_once("Assertion ")
+            .is_some_and(|(_, rest)| rest.contains("failed"))
+        {
+            failures.push(format!("an assertion failed:\n    {}", line.trim_end()));
+        }
+    }
+    failures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(section: &str, pattern: Value) -> Block {
+        let sections = Value::Map([(section.to_owned(), pattern)].into());
+        Block::new(&Value::Map([("sections".to_owned(), sections)].into()))
+    }
+
+    #[test]
+    fn grave_lines_are_found_by_their_level() {
+        let quiet = block("config", Value::text(""));
+        for level in ["alert", "crit", "emerg"] {
+            let log = format!("1 [error] a\n2 [{level}] b\n");
+            assert_eq!(grave(&quiet, log.as_bytes()).len(), 1, "{level}");
+
+            for section in ["error_log", "no_error_log"] {
+                let pattern = Value::List(vec![Value::text(format!("[{level}]"))]);
+                assert_eq!(grave(&block(section, pattern), log.as_bytes()), [""; 0]);
+            }
+        }
+        assert_eq!(grave(&quiet, b"1 [error] a [info]\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_failed_assertion_is_grave() {
+        let quiet = block("config", Value::text(""));
+        assert_eq!(
+            grave(&quiet, b"nginx: a.c:1: f: Assertion `x' failed.\n").len(),
+            1
+        );
     }
 }

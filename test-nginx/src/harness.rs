@@ -67,7 +67,12 @@ impl Harness {
     /// any `cargo test` binary. Without `--test-threads`, two tests run for
     /// each core, since most of the time a test waits.
     pub fn run(&self) -> ExitCode {
-        let mut arguments = Arguments::from_args();
+        self.run_with(env::args())
+    }
+
+    /// The same, as `arguments` ask; the first is the name of the program.
+    pub fn run_with(&self, arguments: impl IntoIterator<Item = String>) -> ExitCode {
+        let mut arguments = Arguments::from_iter(arguments);
         if arguments.test_threads.is_none() {
             let cores = thread::available_parallelism().map_or(1, |n| n.get());
             arguments.test_threads = Some(2 * cores);

@@ -50,8 +50,15 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The end of an error log: debug messages only if there is nothing else.
 pub(crate) fn tail(text: &str, count: usize) -> String {
-    let is_debug = |line: &&str| line.contains("[debug]");
-    let mut lines: Vec<&str> = text.lines().filter(|line| !is_debug(line)).collect();
+    // A message may go on over lines that do not begin with a date.
+    let mut debug = false;
+    let is_other = |line: &&str| {
+        if line.starts_with(|c: char| c.is_ascii_digit()) {
+            debug = line.contains("[debug]");
+        }
+        !debug
+    };
+    let mut lines: Vec<&str> = text.lines().filter(is_other).collect();
     if lines.is_empty() {
         lines = text.lines().collect();
     }
@@ -76,7 +83,11 @@ mod tests {
 
     #[test]
     fn the_tail_leaves_out_debug_messages() {
-        assert_eq!(tail("a\n[debug] b\nc\nd\n", 2), "c\nd");
-        assert_eq!(tail("[debug] b\n", 2), "[debug] b");
+        assert_eq!(
+            tail("1 a\n2 [debug] b\nmore of it\n3 c\nd\n", 3),
+            "1 a\n3 c\nd"
+        );
+        assert_eq!(tail("1 a\n2 b\n3 c\n", 2), "2 b\n3 c");
+        assert_eq!(tail("2 [debug] b\n", 2), "2 [debug] b");
     }
 }

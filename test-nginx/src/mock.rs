@@ -145,19 +145,8 @@ impl Mock {
             .take()
             .into_iter()
             .collect();
-        match &self.query {
-            Some(pattern @ Value::Regex { text, .. }) => {
-                if perl.matches(pattern, "", &got) != Ok(true) {
-                    let pattern = String::from_utf8_lossy(text);
-                    let got = crate::report::shown(&got);
-                    failures.push(format!("{kind}_query: {got} does not match {pattern}"));
-                }
-            }
-            Some(query) if query.bytes() != Some(&got) => failures.push(format!(
-                "{kind}_query:\n{}",
-                crate::report::difference(query.bytes().unwrap_or_default(), &got)
-            )),
-            _ => {}
+        if let Some(query) = &self.query {
+            failures.extend(self.wrong_query(query, &got, perl));
         }
         if let Some(len) = self.query_len.filter(|&len| len != got.len()) {
             failures.push(format!(
@@ -166,6 +155,23 @@ impl Mock {
             ));
         }
         failures
+    }
+
+    fn wrong_query(&self, query: &Value, got: &[u8], perl: &Perl) -> Option<String> {
+        let kind = self.kind;
+        let expected = query.bytes().unwrap_or_default();
+        if let Value::Regex { .. } = query {
+            let matches = perl.matches(query, "", got) == Ok(true);
+            let (pattern, got) = (String::from_utf8_lossy(expected), crate::report::shown(got));
+            return (!matches).then(|| format!("{kind}_query: {got} does not match {pattern}"));
+        }
+        let difference = || {
+            format!(
+                "{kind}_query:\n{}",
+                crate::report::difference(expected, got)
+            )
+        };
+        (expected != got).then(difference)
     }
 
     fn got(&self) -> Vec<u8> {
@@ -229,7 +235,7 @@ fn tcp(
 fn talk(mut stream: Stream, script: &Script, shared: &Shared, perl: &Perl) -> io::Result<()> {
     stream.prepare()?;
     if let Some(how) = script.shutdown {
-        sleep(script.shutdown_delay.unwrap_or_default());
+        shared.pause(script.shutdown_delay);
         stream.shutdown(how)?;
     }
     let may_read = !matches!(script.shutdown, Some(Shutdown::Read | Shutdown::Both));
@@ -260,7 +266,7 @@ fn talk(mut stream: Stream, script: &Script, shared: &Shared, perl: &Perl) -> io
             Err(e) => return Err(e),
         }
     }
-    sleep(script.delay.unwrap_or_default());
+    shared.pause(script.delay);
     if may_write {
         for part in replies(&script.reply, &shared.got.lock().unwrap().clone(), perl)? {
             // nginx may have gone by then: that is for the other checks to see.
@@ -317,7 +323,7 @@ fn udp(
             match receive(&mut buffer) {
                 Ok((len, reply)) => {
                     *shared.got.lock().unwrap() = buffer[..len].to_vec();
-                    sleep(script.delay.unwrap_or_default());
+                    shared.pause(script.delay);
                     let parts = replies(&script.reply, &buffer[..len], &perl);
                     return shared.note(
                         parts.and_then(|parts| parts.iter().try_for_each(|part| reply(part))),
@@ -357,6 +363,14 @@ fn replies(reply: &Value, got: &[u8], perl: &Perl) -> io::Result<Vec<Vec<u8>>> {
 }
 
 impl Shared {
+    /// Sleeps, unless the test is over.
+    fn pause(&self, time: Option<Duration>) {
+        let end = Instant::now() + time.unwrap_or_default();
+        while Instant::now() < end && !self.stop.load(Ordering::Relaxed) {
+            sleep(STEP);
+        }
+    }
+
     fn note(&self, result: io::Result<()>) {
         if let Err(e) = result {
             *self.error.lock().unwrap() = Some(format!("the server for nginx to talk to: {e}"));

@@ -159,11 +159,12 @@ fn run_block(
     if let Some(reason) = &block.skip {
         return Err(Stop::Skipped(reason.clone()));
     }
-    if let Some((name, line)) = block.unknown_section() {
-        let file = file.display();
-        return Err(Stop::Broken(format!(
-            "{file}:{line}: unknown section \"{name}\""
-        )));
+    let unknown = block.unknown_sections();
+    if !unknown.is_empty() {
+        let unknown = unknown
+            .iter()
+            .map(|(line, what)| format!("{}:{line}: {what}", file.display()));
+        return Err(Stop::Broken(unknown.collect::<Vec<_>>().join("\n")));
     }
     if block.setting("no_nginx_manager").is_true() {
         return Err(Stop::Broken(
@@ -205,10 +206,7 @@ fn run_block(
     let _fixed = Fixed::hold(fixed);
 
     if block.has("post_setup_server_root") {
-        perl.ask(
-            "eval_perl",
-            &[block.section("post_setup_server_root").clone()],
-        )?;
+        eval_section(perl, block, "post_setup_server_root")?;
     }
     user_files::write(block.section("user_files"), &room.html(), &vars)?;
     let conf = conf(block).render(nginx, &room.root(), port, &vars)?;
@@ -235,6 +233,12 @@ fn run_block(
         perl.ask("cleanup", &[])?;
     }
     result
+}
+
+/// Runs a section that is Perl to be run at its moment.
+fn eval_section(perl: &Perl, block: &Block, name: &str) -> Result<(), String> {
+    let result = perl.ask("eval_perl", &[block.section(name).clone()]);
+    result.map(drop).map_err(|e| format!("--- {name}: {e}"))
 }
 
 fn conf(block: &Block) -> Conf {
@@ -396,8 +400,7 @@ impl Test<'_> {
             }
         };
         if self.block.has("init") {
-            self.perl
-                .ask("eval_perl", &[self.block.section("init").clone()])?;
+            eval_section(self.perl, self.block, "init")?;
         }
         let mut log = Log::new(self.room.error_log());
         for repeat in 0..self.repeats {

@@ -114,7 +114,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Starts nginx, and returns once it listens. If it does not start, the
+    /// Starts nginx, and returns once it listens and its workers run. If it does not start, the
     /// error holds what it said.
     pub fn start(self) -> io::Result<Server> {
         let nginx = match &self.nginx {
@@ -126,13 +126,16 @@ impl ServerBuilder {
             let port = port::free()?;
             self.write(&nginx, &room, port)?;
             return match Process::start(&nginx, &room, port, None) {
-                Ok(process) => Ok(Server {
-                    process,
-                    room,
-                    builder: self,
-                    nginx,
-                    port,
-                }),
+                Ok(process) => {
+                    let server = Server {
+                        process,
+                        room,
+                        builder: self,
+                        nginx,
+                        port,
+                    };
+                    Ok(server.with_workers())
+                }
                 Err(StartError::PortTaken) => continue,
                 Err(StartError::Io(e)) => Err(e),
                 Err(StartError::Exited(status)) => Err(io::Error::other(format!(
@@ -166,6 +169,16 @@ impl Server {
     /// A server to be configured.
     pub fn builder() -> ServerBuilder {
         ServerBuilder::default()
+    }
+
+    /// Waits for the workers, which the master starts after it listens.
+    fn with_workers(self) -> Server {
+        let count: usize = self.builder.conf.workers.parse().unwrap_or(1);
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while self.worker_pids().len() < count && Instant::now() < deadline {
+            sleep(Duration::from_millis(5));
+        }
+        self
     }
 
     /// The port that nginx listens on.

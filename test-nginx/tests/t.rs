@@ -1,11 +1,7 @@
-//! The files in `tests/t` pass.
+//! The blocks of the files in `t` pass, here and under the original's `prove`.
 
-fn main() -> std::process::ExitCode {
-    test_nginx::Harness::new()
-        .path("tests/t")
-        .env(
-            "TEST_NGINX_LOAD_MODULES",
-            "/usr/lib/nginx/modules/ngx_http_echo_module.so",
-        )
-        .run()
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    test_nginx::run(["tests/t", "tests/http2.t"])
 }
