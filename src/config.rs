@@ -3,8 +3,10 @@
 use crate::abi::{self, ComplexValue, Conf, Kept};
 use crate::args::{ArgError, Args};
 use crate::module::{Entry, content_handler};
+use crate::panics;
 use crate::task::Start;
 use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_msec_t};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// What nginx's own setters write where a directive has not been given.
@@ -105,7 +107,17 @@ pub(crate) fn content_by_rust(
     };
 
     let mut args = Args::new(conf, entry.name)?;
-    let handler = (entry.configure)(&mut args)?.into();
+    // A reload reads a configuration in the master, which must outlive a handler's mistake.
+    let handler = catch_unwind(AssertUnwindSafe(|| (entry.configure)(&mut args)))
+        .unwrap_or_else(|payload| {
+            let message = panics::message(&*payload).to_owned();
+            panics::discard(payload);
+            Err(ArgError::new(format!(
+                "handler \"{name}\" panicked: {message}",
+                name = entry.name
+            )))
+        })?
+        .into();
     let (values, shortest_delay) = args.finish()?;
 
     let content = Content { handler, values };

@@ -46,6 +46,7 @@ mod config;
 mod handlers;
 mod log;
 mod module;
+mod panics;
 mod parse;
 mod quotes;
 mod request;

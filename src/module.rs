@@ -172,9 +172,11 @@ impl Table {
     }
 }
 
-/// Where the module's location configuration lies among those of a location. nginx gives a
-/// module one number for the life of the process.
-static CTX_INDEX: AtomicUsize = AtomicUsize::new(0);
+/// Where the module's configuration lies among those of a block, once a `content_by_rust` has
+/// been read. nginx gives a module one number for the life of the process.
+static CTX_INDEX: AtomicUsize = AtomicUsize::new(NO_CTX_INDEX);
+
+const NO_CTX_INDEX: usize = usize::MAX;
 
 /// The directives.
 pub const fn commands(table: &'static Table) -> [ngx_command_t; 4] {
@@ -310,8 +312,11 @@ extern "C" fn set_content_by_rust(
 
 /// Called for each configuration that has been read, also by `nginx -t`.
 extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
-    worker::refresh_logs();
+    worker::refresh();
     let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
+    if ctx_index == NO_CTX_INDEX {
+        return NGX_OK as ngx_int_t;
+    }
     // SAFETY: the cycle's configuration has been read; ours was made by create_main_conf where
     // there is an http block (invariant 6).
     unsafe {

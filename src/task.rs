@@ -9,13 +9,13 @@
 use crate::abi::{self, Kept, NgxRequest};
 use crate::config::LocationConf;
 use crate::log::Level;
+use crate::panics::{contained, discard};
 use crate::request::Request;
 use crate::response::{Error, Response};
 use crate::wake::{self, Key};
 use crate::worker::{self, Worker};
 use crate::{Handler, Result};
 use nginx_sys::*;
-use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::future::Future;
@@ -234,6 +234,7 @@ impl TaskRef {
         match result {
             Some(result) if !cancelled => {
                 let request = this.request;
+                request.unwatch_client();
                 let rc = respond(header, result);
                 // SAFETY: held since the task waits; not used any more (invariant 3).
                 unsafe { abi::finish(request, rc) };
@@ -313,22 +314,11 @@ unsafe fn drop_future<F>(header: NonNull<Header>, worker: &Worker) {
     // SAFETY: by the caller's promise (invariant 1).
     let request = unsafe { header.as_ref() }.request;
     worker.on_behalf_of(request, || {
-        let dropped = catch_unwind(AssertUnwindSafe(|| {
+        contained(|| {
             // SAFETY: by the caller's promise (invariant 1).
             unsafe { ManuallyDrop::drop(&mut (*header.cast::<Task<F>>().as_ptr()).future) };
-        }));
-        if let Err(payload) = dropped {
-            discard(payload);
-        }
+        });
     });
-}
-
-/// Drops what a panic left, which may panic once more.
-#[cold]
-fn discard(payload: Box<dyn Any + Send>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(payload);
-    }
 }
 
 /// nginx ends the request: it is freed, or terminated.

@@ -5,7 +5,7 @@
 //! and belongs to the event thread.
 
 use crate::abi::{self, Event, NgxRequest};
-use crate::log::Level;
+use crate::panics;
 use crate::sleep::TimerAlarm;
 use crate::sleep::timers::Timers;
 use crate::task::TaskRef;
@@ -16,7 +16,6 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::panic;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -99,7 +98,7 @@ fn start() -> io::Result<&'static Worker> {
     worker.hold.set_cancelable(true);
     worker.hold.arm(HOLD_MSEC);
     DOOR.open(bell);
-    log_panics();
+    panics::log();
 
     // SAFETY: nobody has a reference: `here` gave none so far (invariant 6).
     let place = unsafe { &mut *WORKER.0.get() };
@@ -123,7 +122,7 @@ pub(crate) fn stop() {
 
 /// Called when a process takes up a new configuration: without a master the process stays, and
 /// the old configuration's log goes.
-pub(crate) fn refresh_logs() {
+pub(crate) fn refresh() {
     let Some(worker) = here() else { return };
     worker.hold.refresh_log();
     worker.next_turn.refresh_log();
@@ -213,6 +212,11 @@ impl Worker {
         }
     }
 
+    /// The request on whose behalf a handler's code runs.
+    pub(crate) fn current(&self) -> Option<NgxRequest> {
+        self.current.get()
+    }
+
     /// Runs a handler's code on behalf of a request.
     #[inline]
     pub(crate) fn on_behalf_of<R>(&self, request: NgxRequest, f: impl FnOnce() -> R) -> R {
@@ -286,18 +290,4 @@ impl Bell for EventFd {
             )
         };
     }
-}
-
-/// A panic's message goes to the error log, with its request's connection (invariant 5).
-fn log_panics() {
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        let Some(worker) = here() else {
-            return before(info);
-        };
-        match worker.current.get() {
-            Some(request) => request.log(Level::Error as usize, format_args!("handler {info}")),
-            None => abi::log_cycle(Level::Error as usize, format_args!("{info}")),
-        }
-    }));
 }

@@ -57,7 +57,7 @@ impl Event {
         unsafe { (*event.cast::<Event>()).context.get() }
     }
 
-    /// Fires once, `delay` milliseconds after nginx's cached time. An earlier order is forgotten.
+    /// Fires once, `delay` milliseconds after [`cached_now`]. An earlier order is forgotten.
     pub(crate) fn arm(&self, delay: u64) {
         // SAFETY: the event lives as long as the process (invariant 6).
         unsafe { shim::cbr_event_arm(self.event.get(), delay as ngx_msec_t) }
@@ -94,8 +94,14 @@ impl Event {
     }
 }
 
-/// nginx's cached time in milliseconds, which its timers count in.
-pub(crate) fn msec() -> u64 {
+/// The time in milliseconds that nginx's timers count in, as it is now.
+pub(crate) fn now() -> u64 {
+    // SAFETY: reads a clock (invariant 6).
+    unsafe { shim::cbr_now() as u64 }
+}
+
+/// The same as nginx last took it, which decides whether a timer is over.
+pub(crate) fn cached_now() -> u64 {
     // SAFETY: written by the event thread alone, which this is (invariant 6).
     unsafe { ngx_current_msec as u64 }
 }

@@ -49,6 +49,12 @@ layout_of!(
 );
 layout_of!(
     ngx_http_request_t,
+    read_event_handler,
+    cbr_offset_request_read_event_handler,
+    cbr_size_request_read_event_handler
+);
+layout_of!(
+    ngx_http_request_t,
     loc_conf,
     cbr_offset_request_loc_conf,
     cbr_size_request_loc_conf

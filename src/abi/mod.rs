@@ -22,8 +22,8 @@ pub(crate) use self::conf::{
 };
 pub(crate) use self::core::check_core;
 pub(crate) use self::event::{
-    Event, connection_fd, log_cycle, log_to_cycle, msec, refresh_connection_log, timer_resolution,
-    unwatch_fd, watch_fd,
+    Event, cached_now, connection_fd, log_cycle, log_to_cycle, now, refresh_connection_log,
+    timer_resolution, unwatch_fd, watch_fd,
 };
 pub(crate) use self::request::NgxRequest;
 pub(crate) use self::send::{finish, send};

@@ -120,6 +120,12 @@ impl NgxRequest {
         unsafe { shim::cbr_request_client_gone(self.as_ptr()) != 0 }
     }
 
+    /// Ends [`watch_client`](NgxRequest::watch_client).
+    pub(crate) fn unwatch_client(self) {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { (*self.as_ptr()).read_event_handler = Some(ngx_http_block_reading) };
+    }
+
     /// Has `handler` called when something happens on the client's connection.
     pub(crate) fn watch_client(
         self,
@@ -235,8 +241,11 @@ unsafe fn alloc_in_pool<T>(pool: *mut ngx_pool_t) -> Option<NonNull<T>> {
 /// `pool` is valid.
 pub(super) unsafe fn keep_in_pool<T>(pool: *mut ngx_pool_t, value: T) -> Option<NonNull<T>> {
     unsafe extern "C" fn drop_value<T>(value: *mut c_void) {
-        // SAFETY: the pool runs this once, on the value that was moved into it (invariant 1).
-        unsafe { ptr::drop_in_place(value.cast::<T>()) }
+        // nginx's frames cannot be unwound through: a panic ends here.
+        crate::panics::contained(|| {
+            // SAFETY: the pool runs this once, on the value moved into it (invariant 1).
+            unsafe { ptr::drop_in_place(value.cast::<T>()) }
+        });
     }
 
     // SAFETY: the pool is valid, by the caller's promise (invariant 1).

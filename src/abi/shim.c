@@ -223,6 +223,36 @@ cbr_response_body(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
 }
 
 
+/*
+ * What ngx_current_msec would be if nginx took the time now.  It does so once
+ * in each turn of the event loop, and with timer_resolution more rarely still:
+ * a wait that started from there could end too early by the age of that time.
+ */
+
+ngx_msec_t
+cbr_now(void)
+{
+#if (NGX_HAVE_CLOCK_MONOTONIC)
+    struct timespec  ts;
+
+#if defined(CLOCK_MONOTONIC_FAST)
+    clock_gettime(CLOCK_MONOTONIC_FAST, &ts);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+#endif
+
+    return (ngx_msec_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+
+#else
+
+    ngx_time_update();
+
+    return ngx_current_msec;
+
+#endif
+}
+
+
 void
 cbr_event_arm(ngx_event_t *ev, ngx_msec_t delay)
 {

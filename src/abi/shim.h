@@ -43,6 +43,7 @@ ngx_int_t cbr_response_body(ngx_http_request_t *r, ngx_buf_t *b,
     const u_char *body, size_t len);
 
 /* events */
+ngx_msec_t cbr_now(void);
 void cbr_event_arm(ngx_event_t *ev, ngx_msec_t delay);
 void cbr_event_disarm(ngx_event_t *ev);
 void cbr_event_post_next(ngx_event_t *ev);
@@ -69,6 +70,7 @@ ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
     }
 
 CBR_LAYOUT(request_connection, ngx_http_request_t, connection);
+CBR_LAYOUT(request_read_event_handler, ngx_http_request_t, read_event_handler);
 CBR_LAYOUT(request_loc_conf, ngx_http_request_t, loc_conf);
 CBR_LAYOUT(request_pool, ngx_http_request_t, pool);
 CBR_LAYOUT(request_main, ngx_http_request_t, main);

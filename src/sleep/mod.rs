@@ -3,6 +3,7 @@
 pub(crate) mod timers;
 
 use crate::abi::{self, Event};
+use crate::panics;
 use crate::wake;
 use crate::worker::{self, Worker};
 use nginx_sys::ngx_event_t;
@@ -18,9 +19,9 @@ use timers::{Alarm, Node, Queue};
 
 /// Waits without blocking the worker.
 ///
-/// Resolution is nginx's: a millisecond, rounded up. nginx takes the time once in each turn of
-/// its event loop, so a wait may end up to 1 ms early by another clock, and it ends late where
-/// the loop is busy or `timer_resolution` is set. A zero duration lets the event loop turn once.
+/// Resolution is nginx's: a millisecond, rounded up. As nginx counts whole milliseconds, a wait may
+/// end almost 1 ms early by another clock; it ends late where the loop is busy or
+/// `timer_resolution` is set. A zero duration lets the event loop turn once.
 ///
 /// Dropping the future ends the wait.
 ///
@@ -77,9 +78,7 @@ impl Future for Sleep {
                 // SAFETY: the node is part of a pinned future, and unlinks itself when that is
                 // dropped (invariant 6, and invariant 1 of `timers`).
                 let node = unsafe { Pin::new_unchecked(&this.node) };
-                worker
-                    .timers
-                    .start(node, this.msec, abi::msec(), cx.waker());
+                worker.timers.start(node, this.msec, abi::now(), cx.waker());
                 this.state.set(State::Waiting);
                 Poll::Pending
             }
@@ -133,7 +132,8 @@ impl Alarm for TimerAlarm {
         self.0.set_context(queue.cast());
     }
 
-    fn arm(&self, delay: u64) {
+    fn arm(&self, deadline: u64) {
+        let delay = deadline.saturating_sub(abi::cached_now());
         self.0.arm(delay.min(MAX_ALARM));
     }
 
@@ -147,11 +147,11 @@ extern "C" fn on_timer(event: *mut ngx_event_t) {
     let queue = unsafe { Event::context(event) }.cast::<Queue<TimerAlarm>>();
     let Some(worker) = worker::here() else { return };
     worker.run_ready(|worker: &Worker| {
-        worker.timers.expire(queue, abi::msec(), |waker| {
+        worker.timers.expire(queue, abi::cached_now(), |waker| {
             // Our own wakers say whom they wake without a call through their table.
             match wake::key_of(&waker) {
                 Some(key) => worker.wake(key),
-                None => waker.wake(),
+                None => panics::contained(|| waker.wake()),
             }
         });
     });

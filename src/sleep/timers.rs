@@ -28,8 +28,8 @@ pub(crate) trait Alarm: Sized {
     fn create() -> Self;
     /// Called once: `queue` is what to expire. It lives as long as the alarm.
     fn bind(&self, queue: NonNull<Queue<Self>>);
-    /// Goes off in `delay` milliseconds, and forgets an earlier order.
-    fn arm(&self, delay: u64);
+    /// Goes off at `deadline`, or before that, and forgets an earlier order.
+    fn arm(&self, deadline: u64);
     /// Does not go off.
     fn disarm(&self);
 }
@@ -116,7 +116,7 @@ impl<A: Alarm> Timers<A> {
                 .set(Some(NonNull::from(&*node))),
             None => {
                 queue.head.set(Some(NonNull::from(&*node)));
-                queue.alarm.arm(delay);
+                queue.alarm.arm(now + delay);
             }
         }
     }
@@ -148,7 +148,7 @@ impl<A: Alarm> Timers<A> {
                 let node = unsafe { head.as_ref() };
                 let deadline = node.deadline.get();
                 if deadline > now {
-                    queue.alarm.arm(deadline - now);
+                    queue.alarm.arm(deadline);
                     return;
                 }
                 unlink(queue, node);
