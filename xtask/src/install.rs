@@ -21,6 +21,8 @@ pub enum Need {
     SystemNginx,
     /// The load generator.
     Measuring,
+    /// What the `.t` files are read and asked with.
+    Testing,
 }
 
 impl Need {
@@ -44,6 +46,7 @@ impl Need {
                 "libnginx-mod-http-js",
             ],
             Self::Measuring => &["wrk"],
+            Self::Testing => &["perl", "curl"],
         }
     }
 
@@ -53,6 +56,7 @@ impl Need {
             Self::Toolchain => &["cc", "make"],
             Self::SystemNginx => &["nginx"],
             Self::Measuring => &["wrk", "taskset"],
+            Self::Testing => &["perl", "curl"],
         }
     }
 }

@@ -20,7 +20,12 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
+    Step {
+        name: "none",
+        about: "nothing but the build of the modules, which comes first anyway",
+        run: none,
+    },
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -64,7 +69,7 @@ fn list() -> String {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    install::install(&[Need::Toolchain, Need::SystemNginx])?;
+    install::install(&[Need::Toolchain, Need::Testing])?;
     let nginx = nginx::prepare(&options.choice)?;
     build::shipped(&nginx)?;
     let packages = packages()?;
@@ -97,6 +102,10 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
+fn none(_: &Nginx) -> Result<()> {
+    Ok(())
+}
+
 fn fmt(_: &Nginx) -> Result<()> {
     component("fmt", "rustfmt")?;
     shell::run(
@@ -119,7 +128,7 @@ fn clippy(nginx: &Nginx) -> Result<()> {
 }
 
 fn test(nginx: &Nginx) -> Result<()> {
-    shell::run(with_modules(nginx)?.args(["test", "--workspace"]))
+    shell::run(with_modules(nginx)?.args(["test", "--workspace", "--no-fail-fast"]))
 }
 
 fn doc(nginx: &Nginx) -> Result<()> {
