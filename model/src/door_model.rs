@@ -1,0 +1,163 @@
+//! The door in every order that its threads can run in.
+//!
+//! The event thread does here what `on_bell` in `src/worker.rs` does: it is called when the bell
+//! has been rung, silences it, and only then takes the keys.
+
+use crate::wake::door::{Bell, Door};
+use crate::wake::{Key, Slots};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::thread;
+
+/// What an eventfd is: a count of the rings since it was silenced.
+///
+/// `Relaxed`, because the door must not lean on the bell for the order of memory.
+#[derive(Default)]
+struct Descriptor {
+    rings: AtomicUsize,
+    closed: AtomicBool,
+}
+
+struct TestBell(Arc<Descriptor>);
+
+impl Bell for TestBell {
+    fn ring(&self) {
+        assert!(
+            !self.0.closed.load(Ordering::Relaxed),
+            "nobody rings a bell that was taken back"
+        );
+        self.0.rings.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A door with its bell, and the event thread's side of it.
+struct EventThread {
+    door: Arc<Door<TestBell>>,
+    bell: Arc<Descriptor>,
+    taken: Vec<Key>,
+}
+
+impl EventThread {
+    fn new() -> EventThread {
+        let (door, bell) = (Arc::new(Door::closed()), Arc::new(Descriptor::default()));
+        door.open(TestBell(bell.clone()));
+        EventThread {
+            door,
+            bell,
+            taken: Vec::new(),
+        }
+    }
+
+    /// One turn of the event loop. Does nothing where the bell is silent.
+    fn turn(&mut self) {
+        match self.bell.rings.swap(0, Ordering::Relaxed) {
+            0 => {}
+            rings => {
+                assert_eq!(rings, 1, "one ring for each batch");
+                let mut batch = Vec::new();
+                self.door.take(&mut batch);
+                assert!(!batch.is_empty(), "no ring for nothing");
+                self.taken.extend(batch);
+            }
+        }
+    }
+}
+
+fn keys<const N: usize>() -> [Key; N] {
+    let mut slots = Slots::new();
+    std::array::from_fn(|n| slots.insert(n).unwrap())
+}
+
+/// Pushes the keys one by one on a thread of its own.
+fn push(
+    door: &Arc<Door<TestBell>>,
+    keys: impl IntoIterator<Item = Key> + 'static,
+) -> thread::JoinHandle<()> {
+    let door = door.clone();
+    thread::spawn(move || keys.into_iter().for_each(|key| door.push(key)))
+}
+
+fn assert_same(mut taken: Vec<Key>, pushed: &[Key]) {
+    let number = |key: &Key| key.to_pointer().addr();
+    taken.sort_by_key(number);
+    assert_eq!(taken, pushed, "every key comes out, and once");
+}
+
+#[test]
+fn no_key_is_lost_with_three_threads() {
+    loom::model(|| {
+        let pushed = keys::<3>();
+        let mut events = EventThread::new();
+        let [first, second, third] = pushed;
+        let threads = [
+            push(&events.door, [first, second]),
+            push(&events.door, [third]),
+        ];
+        events.turn();
+        events.turn();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+        // Whatever is in the door now has rung.
+        events.turn();
+        events.turn();
+        assert_same(events.taken, &pushed);
+    });
+}
+
+#[test]
+fn no_key_is_lost_with_many_from_one_thread() {
+    loom::model(|| {
+        let pushed = keys::<4>();
+        let mut events = EventThread::new();
+        let thread = push(&events.door, pushed);
+        events.turn();
+        events.turn();
+        events.turn();
+        thread.join().unwrap();
+        events.turn();
+        assert_same(events.taken, &pushed);
+    });
+}
+
+#[test]
+fn a_closed_door_rings_no_bell() {
+    loom::model(|| {
+        let [first, second] = keys::<2>();
+        let events = EventThread::new();
+        let threads = [push(&events.door, [first]), push(&events.door, [second])];
+        let bell = events.door.close().expect("the door was open");
+        // Closing an eventfd: its number may be another file's from here on.
+        bell.0.closed.store(true, Ordering::Relaxed);
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+
+        let mut batch = Vec::new();
+        events.door.take(&mut batch);
+        assert!(batch.is_empty(), "keys that come too late are forgotten");
+        assert!(events.door.close().is_none(), "the bell is given back once");
+    });
+}
+
+#[test]
+fn a_door_that_opens_has_all_keys_or_has_forgotten_them() {
+    loom::model(|| {
+        let [first] = keys::<1>();
+        let (door, bell) = (Arc::new(Door::closed()), Arc::new(Descriptor::default()));
+        let thread = push(&door, [first]);
+        door.open(TestBell(bell.clone()));
+        thread.join().unwrap();
+        let mut events = EventThread {
+            door,
+            bell,
+            taken: Vec::new(),
+        };
+        let rang = events.bell.rings.load(Ordering::Relaxed) == 1;
+        events.turn();
+        assert_eq!(events.taken, if rang { vec![first] } else { vec![] });
+        let mut batch = Vec::new();
+        events.door.take(&mut batch);
+        assert!(batch.is_empty());
+    });
+}
