@@ -1,1 +1,41 @@
-fn main() {}
+//! `rerun`: published server comparisons, rerun honestly, on one machine, with one command.
+//!
+//! Every command tells the same story: start contenders, prove that their answers are right, measure them in
+//! interleaved rounds with a client that verifies every byte, ask thirteen gates whether a figure can be vouched for,
+//! and print either the figure or the reason why there is none.
+
+mod result;
+mod running;
+mod schema;
+mod stop;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "rerun", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print the JSON schema of RESULT.json
+    Schema,
+}
+
+fn main() -> ExitCode {
+    stop::on_signals();
+    let done = match Cli::parse().command {
+        Command::Schema => schema::print(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
