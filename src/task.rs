@@ -30,7 +30,9 @@ const INTERNAL_SERVER_ERROR: ngx_int_t = NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_i
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The future is being polled. It must not be dropped.
+    /// The future is being made, or polled for the first time.
+    Starting,
+    /// The future has waited and is being polled. It must not be dropped.
     Polling,
     /// Cancelled while it was being polled: whoever polls drops it.
     Cancelled,
@@ -47,8 +49,18 @@ struct Header {
     request: NgxRequest,
     key: Key,
     state: Cell<State>,
-    poll: unsafe fn(NonNull<Header>, &Worker) -> Poll<Result<Response>>,
+    poll: unsafe fn(NonNull<Header>, &Worker) -> Step,
     drop: unsafe fn(NonNull<Header>, &Worker),
+}
+
+/// How far a poll brought the request.
+enum Step {
+    /// The future waits.
+    Pending,
+    /// It has been answered: what nginx is to finalize it with.
+    Answered(ngx_int_t),
+    /// nginx ended it meanwhile.
+    Gone,
 }
 
 #[repr(C)]
@@ -122,7 +134,7 @@ where
             buf: MaybeUninit::uninit(),
             request,
             key,
-            state: Cell::new(State::Polling),
+            state: Cell::new(State::Starting),
             poll: poll::<F>,
             drop: drop_future::<F>,
         });
@@ -139,7 +151,7 @@ where
             make(unsafe { &mut *(&raw mut (*task).request) })
         }))
     });
-    let polled = match made {
+    let step = match made {
         Ok(future) => {
             // SAFETY: the place is the future's, and it does not move from here on (invariant 1).
             unsafe { (&raw mut (*task).future).write(ManuallyDrop::new(future)) };
@@ -148,17 +160,13 @@ where
         }
         Err(payload) => {
             discard(payload);
-            Poll::Ready(Err(Error::panicked()))
+            respond(header, worker, Err(Error::panicked()))
         }
     };
-
-    match polled {
-        Poll::Ready(result) => {
-            this.state.set(State::Done);
-            worker.remove(key);
-            respond(header, result)
-        }
-        Poll::Pending => this.wait(header, worker, &conf),
+    match step {
+        Step::Pending => this.wait(header, worker, &conf),
+        Step::Answered(rc) => rc,
+        Step::Gone => DONE,
     }
 }
 
@@ -186,6 +194,18 @@ impl Header {
         DONE
     }
 
+    /// From here on nobody wakes the task. False where nginx has ended the request already.
+    #[inline]
+    fn leave(&self, worker: &Worker) -> bool {
+        let state = self.state.replace(State::Done);
+        worker.remove(self.key);
+        if state != State::Starting {
+            worker.end_wait();
+            self.request.unwatch_client();
+        }
+        state != State::Cancelled
+    }
+
     /// Drops the future, unless that has been done (invariant 1).
     fn cancel(&self, header: NonNull<Header>) {
         match self.state.get() {
@@ -199,7 +219,8 @@ impl Header {
                 unsafe { (self.drop)(header, worker) };
             }
             State::Polling => self.state.set(State::Cancelled),
-            State::Cancelled | State::Done => {}
+            // A request that is being started is not ended.
+            State::Starting | State::Cancelled | State::Done => {}
         }
     }
 }
@@ -218,41 +239,29 @@ impl TaskRef {
         this.request.set_log();
         this.state.set(State::Polling);
         // SAFETY: the future has been made and waits (invariant 1).
-        let polled = unsafe { (this.poll)(header, worker) };
-        let cancelled = this.state.get() == State::Cancelled;
-        let result = match polled {
-            Poll::Pending if !cancelled => {
-                this.state.set(State::Waiting);
-                return;
+        match unsafe { (this.poll)(header, worker) } {
+            Step::Pending if this.state.get() == State::Cancelled => {
+                this.leave(worker);
+                // SAFETY: the future waits, so nobody polls it (invariant 1).
+                unsafe { (this.drop)(header, worker) };
             }
-            Poll::Pending => None,
-            Poll::Ready(result) => Some(result),
-        };
-        this.state.set(State::Done);
-        worker.remove(this.key);
-        worker.end_wait();
-        match result {
-            Some(result) if !cancelled => {
-                let request = this.request;
-                request.unwatch_client();
-                let rc = respond(header, result);
-                // SAFETY: held since the task waits; not used any more (invariant 3).
-                unsafe { abi::finish(request, rc) };
-            }
-            Some(_) => {}
-            // SAFETY: the future has been made, was not ready, and nobody polls it
-            // (invariant 1).
-            None => unsafe { (this.drop)(header, worker) },
+            Step::Pending => this.state.set(State::Waiting),
+            // SAFETY: held since the task waits; not used any more (invariant 3).
+            Step::Answered(rc) => unsafe { abi::finish(this.request, rc) },
+            Step::Gone => {}
         }
     }
 }
 
-/// Sends what the handler returned. Returns a code for nginx to finalize the request with.
-#[inline]
-fn respond(header: NonNull<Header>, result: Result<Response>) -> ngx_int_t {
+/// Sends what the handler returned.
+#[inline(always)]
+fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -> Step {
     // SAFETY: the header lives as long as the request (invariant 1).
     let this = unsafe { header.as_ref() };
-    match result {
+    if !this.leave(worker) {
+        return Step::Gone;
+    }
+    Step::Answered(match result {
         Ok(response) => {
             // SAFETY: the buffer is part of the task, in the request's pool (invariant 1).
             unsafe {
@@ -261,16 +270,16 @@ fn respond(header: NonNull<Header>, result: Result<Response>) -> ngx_int_t {
             }
         }
         Err(error) => error.log_and_status(this.request).into(),
-    }
+    })
 }
 
-/// Polls the future of a task. A future that is ready has been dropped, and so has one that
-/// panicked, which is that request's 500 (invariant 5).
+/// Polls the future of a task. One that is ready is dropped and answered, and so is one that
+/// panics, which is that request's 500 (invariant 5).
 ///
 /// # Safety
 ///
 /// The task's future is an `F`, has been made and not been dropped.
-unsafe fn poll<F>(header: NonNull<Header>, worker: &Worker) -> Poll<Result<Response>>
+unsafe fn poll<F>(header: NonNull<Header>, worker: &Worker) -> Step
 where
     F: Future<Output = Result<Response>>,
 {
@@ -290,7 +299,7 @@ where
         }))
     });
     let result = match polled {
-        Ok(Poll::Pending) => return Poll::Pending,
+        Ok(Poll::Pending) => return Step::Pending,
         Ok(Poll::Ready(result)) => result,
         Err(payload) => {
             discard(payload);
@@ -299,7 +308,7 @@ where
     };
     // SAFETY: it is not polled again (invariant 1).
     unsafe { drop_future::<F>(header, worker) };
-    Poll::Ready(result)
+    respond(header, worker, result)
 }
 
 /// Drops the future of a task. A panic in it ends there, with a line in the error log.

@@ -5,6 +5,7 @@ use crate::log::Level;
 use crate::response::{Bytes, Response, check_header, check_value};
 use crate::wake::Key;
 use nginx_sys::*;
+use std::fmt;
 use std::mem::MaybeUninit;
 
 const OK: ngx_int_t = NGX_OK as ngx_int_t;
@@ -18,7 +19,7 @@ const INTERNAL_SERVER_ERROR: ngx_int_t = NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_i
 /// # Safety
 ///
 /// `buf` lives in the request's pool, and `key` is that of the request's task.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn send(
     request: NgxRequest,
     key: Key,
@@ -43,29 +44,13 @@ pub(crate) unsafe fn send(
     } = response;
 
     if !(200..=999).contains(&status) {
-        request.log(
-            Level::Error as usize,
+        return refuse(
+            request,
             format_args!("the handler answered with invalid status {status}"),
         );
-        return INTERNAL_SERVER_ERROR;
     }
-
-    for (name, value) in headers {
-        let (Some(name), Some(value)) = (pin(request, key, name), pin(request, key, value)) else {
-            return INTERNAL_SERVER_ERROR;
-        };
-        // SAFETY: both have been pinned (invariant 1).
-        let checked = unsafe { check_header(super::bytes(name), super::bytes(value)) };
-        if let Err(message) = checked {
-            request.log(Level::Error as usize, message);
-            return INTERNAL_SERVER_ERROR;
-        }
-        // SAFETY: the request lives, and both live as long (invariant 1).
-        let rc =
-            unsafe { shim::cbr_response_header(r, name.data, name.len, value.data, value.len) };
-        if rc != OK {
-            return INTERNAL_SERVER_ERROR;
-        }
+    if !headers.is_empty() && !add_headers(request, key, headers) {
+        return INTERNAL_SERVER_ERROR;
     }
 
     // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
@@ -91,8 +76,7 @@ pub(crate) unsafe fn send(
                 let text = super::bytes(content_type);
                 // What the program says itself needs no check on every request.
                 if !literal && let Err(message) = check_value("Content-Type", text) {
-                    request.log(Level::Error as usize, message);
-                    return INTERNAL_SERVER_ERROR;
+                    return refuse(request, format_args!("{message}"));
                 }
                 // gzip_types and its like compare the type without its parameters.
                 let len = text.iter().position(|&c| c == b';').unwrap_or(text.len());
@@ -147,10 +131,8 @@ fn pin(request: NgxRequest, key: Key, bytes: Bytes) -> Option<ngx_str_t> {
             std::slice::from_raw_parts(pinned.data.as_ptr(), pinned.len)
         },
         Bytes::Request(_) => {
-            request.log(
-                Level::Error as usize,
-                "the handler answered with a value of another request",
-            );
+            let message = "the handler answered with a value of another request";
+            refuse(request, format_args!("{message}"));
             return None;
         }
         Bytes::Owned(_) => return keep(request, bytes),
@@ -173,4 +155,38 @@ fn keep(request: NgxRequest, bytes: Bytes) -> Option<ngx_str_t> {
         len: vec.len(),
         data: vec.as_ptr().cast_mut(),
     })
+}
+
+/// Adds the handler's header lines. False where one must not be sent, or memory is short.
+#[cold]
+fn add_headers(request: NgxRequest, key: Key, headers: Vec<(Bytes, Bytes)>) -> bool {
+    headers.into_iter().all(|(name, value)| {
+        let (Some(name), Some(value)) = (pin(request, key, name), pin(request, key, value)) else {
+            return false;
+        };
+        // SAFETY: both have been pinned (invariant 1).
+        let checked = unsafe { check_header(super::bytes(name), super::bytes(value)) };
+        if let Err(message) = checked {
+            refuse(request, format_args!("{message}"));
+            return false;
+        }
+        // SAFETY: the request lives, and both live as long (invariant 1).
+        let added = unsafe {
+            shim::cbr_response_header(request.as_ptr(), name.data, name.len, value.data, value.len)
+        };
+        if added == NGX_DECLINED as ngx_int_t {
+            refuse(
+                request,
+                format_args!("invalid time in header \"Last-Modified\""),
+            );
+        }
+        added == OK
+    })
+}
+
+/// An answer that cannot be sent is the handler's fault.
+#[cold]
+fn refuse(request: NgxRequest, message: fmt::Arguments<'_>) -> ngx_int_t {
+    request.log(Level::Error as usize, message);
+    INTERNAL_SERVER_ERROR
 }

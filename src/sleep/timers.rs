@@ -85,6 +85,8 @@ const REMEMBERED: usize = 64;
 /// All waits of one event thread.
 pub(crate) struct Timers<A: Alarm> {
     queues: RefCell<FxHashMap<u64, NonNull<Queue<A>>>>,
+    /// The queue of the latest wait: locations mostly have one delay.
+    latest: Cell<Option<NonNull<Queue<A>>>>,
     /// Queues without a delay, to be given one.
     spare: RefCell<Vec<NonNull<Queue<A>>>>,
 }
@@ -93,6 +95,7 @@ impl<A: Alarm> Timers<A> {
     pub(crate) fn new() -> Timers<A> {
         Timers {
             queues: RefCell::new(FxHashMap::default()),
+            latest: Cell::new(None),
             spare: RefCell::new(Vec::new()),
         }
     }
@@ -170,11 +173,20 @@ impl<A: Alarm> Timers<A> {
         }
     }
 
+    #[inline]
     fn queue(&self, delay: u64) -> NonNull<Queue<A>> {
-        if let Some(queue) = self.queues.borrow().get(&delay) {
-            return *queue;
+        match self.latest.get() {
+            // SAFETY: queues are not freed (3 above; design invariant 6).
+            Some(queue) if unsafe { queue.as_ref() }.delay.get() == delay => queue,
+            _ => self.find_queue(delay),
         }
-        self.new_queue(delay)
+    }
+
+    fn find_queue(&self, delay: u64) -> NonNull<Queue<A>> {
+        let found = self.queues.borrow().get(&delay).copied();
+        let queue = found.unwrap_or_else(|| self.new_queue(delay));
+        self.latest.set(Some(queue));
+        queue
     }
 
     #[cold]
@@ -203,6 +215,7 @@ impl<A: Alarm> Timers<A> {
         }
         if let Some(queue) = self.queues.borrow_mut().remove(&queue.delay.get()) {
             self.spare.borrow_mut().push(queue);
+            self.latest.set(None);
         }
     }
 }
