@@ -203,4 +203,22 @@ mod tests {
         assert_eq!(literals(text).unwrap(), "8,4,8,001");
         assert_eq!(literals("int x;"), None);
     }
+
+    #[test]
+    fn a_binary_with_another_signature_is_refused() {
+        let binary = std::env::temp_dir().join(format!("xtask-signature-{}", std::process::id()));
+        fs::write(&binary, b"\x7fELF\08,4,8,0010\0rest").unwrap();
+        let same = check_signature("8,4,8,0010", &binary, "nginx/1.22.1");
+        let longer = check_signature("8,4,8,001", &binary, "nginx/1.22.1");
+        let other = check_signature("8,4,8,1010", &binary, "nginx/1.22.1");
+        fs::remove_file(&binary).unwrap();
+        assert!(same.is_ok());
+        assert!(longer.is_err());
+        assert!(
+            other
+                .unwrap_err()
+                .to_string()
+                .contains("would not load the module")
+        );
+    }
 }
