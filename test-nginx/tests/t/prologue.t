@@ -10,7 +10,7 @@ log_level('warn');
 no_shuffle();
 no_root_location();
 worker_connections(128);
-env_to_nginx('TEST_NGINX_COLOUR=deep blue');
+env_to_nginx('TEST_NGINX_COLOUR=blue');
 
 plan tests => repeat_each() * (blocks() * 2 + 1);
 
