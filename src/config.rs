@@ -2,9 +2,11 @@
 
 use crate::abi::{self, ComplexValue, Conf, Kept};
 use crate::args::{ArgError, Args};
-use crate::module::{Entry, content_handler};
+use crate::module::{BUILT_IN, Entry, content_handler};
 use crate::panics;
 use crate::task::Start;
+#[cfg(feature = "tokio")]
+use nginx_sys::ngx_int_t;
 use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_msec_t};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -12,6 +14,8 @@ use std::time::Duration;
 /// What nginx's own setters write where a directive has not been given.
 const UNSET_FLAG: ngx_flag_t = -1;
 const UNSET_MSEC: ngx_msec_t = ngx_msec_t::MAX;
+#[cfg(feature = "tokio")]
+const UNSET_NUMBER: ngx_int_t = -1;
 
 const DEFAULT_MAX_DELAY: ngx_msec_t = 60_000;
 
@@ -31,11 +35,28 @@ pub(crate) struct LocationConf {
     pub(crate) content: Option<Kept<Content>>,
 }
 
-/// The configuration of the `http` block.
-#[derive(Default)]
+/// The configuration of the `http` block, with nginx's types for the fields that nginx writes.
+#[repr(C)]
 pub(crate) struct MainConf {
+    #[cfg(feature = "tokio")]
+    pub(crate) tokio_threads: ngx_int_t,
     /// The shortest delay that a location's constants ask for.
     pub(crate) shortest_delay: Option<Duration>,
+}
+
+impl MainConf {
+    pub(crate) fn new() -> MainConf {
+        MainConf {
+            #[cfg(feature = "tokio")]
+            tokio_threads: UNSET_NUMBER,
+            shortest_delay: None,
+        }
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn tokio_threads(&self) -> usize {
+        usize::try_from(self.tokio_threads).unwrap_or(1)
+    }
 }
 
 impl LocationConf {
@@ -102,7 +123,9 @@ pub(crate) fn content_by_rust(
         return Err(ArgError::new("is duplicate"));
     }
     let name = conf.args()[1];
-    let Some(entry) = handlers.iter().find(|entry| entry.name.as_bytes() == name) else {
+    // A module's own handler goes before a built-in one of the same name.
+    let mut all = handlers.iter().chain(BUILT_IN);
+    let Some(entry) = all.find(|entry| entry.name.as_bytes() == name) else {
         return Err(unknown_handler(name, handlers));
     };
 
@@ -134,8 +157,10 @@ pub(crate) fn content_by_rust(
 }
 
 fn unknown_handler(name: &[u8], handlers: &[Entry]) -> ArgError {
-    let mut names: Vec<&str> = handlers.iter().map(|entry| entry.name).collect();
+    let all = handlers.iter().chain(BUILT_IN);
+    let mut names: Vec<&str> = all.map(|entry| entry.name).collect();
     names.sort_unstable();
+    names.dedup();
     ArgError::new(format!(
         "unknown handler \"{}\", there are: {}",
         name.escape_ascii(),

@@ -5,6 +5,7 @@
 use crate::abi::{self, Conf, Kept, NgxRequest};
 use crate::args::{ArgError, Args};
 use crate::config::{self, LocationConf, MainConf};
+use crate::handlers;
 use crate::log::Level;
 use crate::response::{Response, Result};
 use crate::task::{self, Start};
@@ -63,7 +64,7 @@ macro_rules! module {
                 &raw const ngx_http_rust_module,
             );
 
-            static mut COMMANDS: [cbr::ngx_command_t; 4] = cbr::commands(&TABLE);
+            static mut COMMANDS: [cbr::ngx_command_t; cbr::COMMANDS] = cbr::commands(&TABLE);
 
             static mut CONTEXT: cbr::ngx_http_module_t = cbr::context();
 
@@ -96,12 +97,7 @@ macro_rules! module {
 #[doc(hidden)]
 macro_rules! __handlers {
     ([$($entries:expr,)*] $(,)*) => {
-        &[
-            cbr::Entry { name: "reply", configure: cbr::handler::<cbr::Reply> },
-            cbr::Entry { name: "ok", configure: |_| Ok(cbr::function(cbr::ok)) },
-            cbr::Entry { name: "hello", configure: |_| Ok(cbr::function(cbr::hello)) },
-            $($entries,)*
-        ]
+        &[$($entries,)*]
     };
     ([$($entries:expr,)*] $name:ident : $type:ty , $($rest:tt)*) => {
         $crate::__handlers!([
@@ -125,6 +121,27 @@ pub struct Entry {
     pub configure: fn(&mut Args<'_>) -> Result<Configured, ArgError>,
 }
 
+/// The handlers that every module has.
+pub(crate) const BUILT_IN: &[Entry] = &[
+    Entry {
+        name: "hello",
+        configure: |_| Ok(built_in(handlers::hello)),
+    },
+    Entry {
+        name: "ok",
+        configure: |_| Ok(built_in(handlers::ok)),
+    },
+    Entry {
+        name: "reply",
+        configure: handler::<handlers::Reply>,
+    },
+    #[cfg(feature = "tokio")]
+    Entry {
+        name: "tokio_ok",
+        configure: |_| Ok(function(handlers::tokio_ok)),
+    },
+];
+
 /// A handler with its arguments.
 pub struct Configured(Box<dyn Start>);
 
@@ -138,15 +155,25 @@ pub fn function<F>(function: F) -> Configured
 where
     F: for<'a> AsyncFn(&'a mut Request) -> Result<Response> + 'static,
 {
-    Configured(Box::new(Function(function)))
+    Configured(Box::new(Function::<F, true>(function)))
 }
 
-struct Function<F>(F);
-
-impl<F> Handler for Function<F>
+/// Makes an entry of one of our own that does not use tokio.
+fn built_in<F>(function: F) -> Configured
 where
     F: for<'a> AsyncFn(&'a mut Request) -> Result<Response> + 'static,
 {
+    Configured(Box::new(Function::<F, false>(function)))
+}
+
+struct Function<F, const USES_TOKIO: bool>(F);
+
+impl<F, const USES_TOKIO: bool> Handler for Function<F, USES_TOKIO>
+where
+    F: for<'a> AsyncFn(&'a mut Request) -> Result<Response> + 'static,
+{
+    const USES_TOKIO: bool = USES_TOKIO;
+
     fn configure(_: &mut Args<'_>) -> Result<Self, ArgError> {
         unreachable!("a function is configured by name")
     }
@@ -178,8 +205,11 @@ static CTX_INDEX: AtomicUsize = AtomicUsize::new(NO_CTX_INDEX);
 
 const NO_CTX_INDEX: usize = usize::MAX;
 
+/// How many directives there are, and the end of their table.
+pub const COMMANDS: usize = if cfg!(feature = "tokio") { 5 } else { 4 };
+
 /// The directives.
-pub const fn commands(table: &'static Table) -> [ngx_command_t; 4] {
+pub const fn commands(table: &'static Table) -> [ngx_command_t; COMMANDS] {
     const EVERYWHERE: u32 = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
     [
         ngx_command_t {
@@ -206,8 +236,41 @@ pub const fn commands(table: &'static Table) -> [ngx_command_t; 4] {
             offset: offset_of!(LocationConf, max_delay),
             post: ptr::null_mut(),
         },
+        #[cfg(feature = "tokio")]
+        ngx_command_t {
+            name: string(c"rust_tokio_threads"),
+            type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+            set: Some(ngx_conf_set_num_slot),
+            conf: NGX_HTTP_MAIN_CONF_OFFSET,
+            offset: offset_of!(MainConf, tokio_threads),
+            post: (&raw const TOKIO_THREADS_BOUNDS.0).cast_mut().cast(),
+        },
         ngx_command_t::empty(),
     ]
+}
+
+/// nginx's own check of a number.
+#[cfg(feature = "tokio")]
+struct Bounds(ngx_conf_num_bounds_t);
+
+// SAFETY: nginx reads it on one thread, and never writes (invariant 6).
+#[cfg(feature = "tokio")]
+unsafe impl Sync for Bounds {}
+
+#[cfg(feature = "tokio")]
+static TOKIO_THREADS_BOUNDS: Bounds = Bounds(ngx_conf_num_bounds_t {
+    post_handler: Some(ngx_conf_check_num_bounds),
+    low: 1,
+    high: 1024,
+});
+
+/// `rust_tokio_threads` of the configuration in force.
+#[cfg(feature = "tokio")]
+pub(crate) fn tokio_threads() -> usize {
+    let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
+    // SAFETY: a handler runs, so the current cycle's configuration has one of ours (invariant 6).
+    let main = unsafe { abi::http_main_conf::<MainConf>(ngx_cycle, ctx_index) };
+    main.map_or(1, |main| main.tokio_threads())
 }
 
 const fn string(text: &'static CStr) -> ngx_str_t {
@@ -234,7 +297,7 @@ pub const fn context() -> ngx_http_module_t {
 /// The module itself.
 pub const fn module(
     context: *mut ngx_http_module_t,
-    commands: *mut [ngx_command_t; 4],
+    commands: *mut [ngx_command_t; COMMANDS],
 ) -> ngx_module_t {
     ngx_module_t {
         ctx: context.cast(),
@@ -255,7 +318,7 @@ extern "C" fn create_main_conf(cf: *mut ngx_conf_t) -> *mut c_void {
         conf.log(NGX_LOG_EMERG as usize, message);
         return ptr::null_mut();
     }
-    kept(conf.keep(MainConf::default()))
+    kept(conf.keep(MainConf::new()))
 }
 
 extern "C" fn create_loc_conf(cf: *mut ngx_conf_t) -> *mut c_void {
@@ -321,7 +384,7 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
     // there is an http block (invariant 6).
     unsafe {
         if let Some(main) = abi::http_main_conf::<MainConf>(cycle, ctx_index)
-            && let Some(delay) = main.as_ref().shortest_delay
+            && let Some(delay) = main.shortest_delay
             && let Some(resolution) = abi::timer_resolution(cycle)
             && u128::from(resolution) > delay.as_millis()
         {

@@ -86,7 +86,7 @@ impl<H: Handler> Start for H {
         // SAFETY: the handler is part of the configuration, which outlives its requests
         // (invariant 1). `handle` is generic over the lifetime and cannot tell it from a shorter.
         let handler = unsafe { &*std::ptr::from_ref(self) };
-        start(worker, request, conf, |request| handler.handle(request))
+        start::<H, _, _>(worker, request, conf, |request| handler.handle(request))
     }
 }
 
@@ -109,8 +109,14 @@ pub(crate) fn run(request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t {
 }
 
 #[inline]
-fn start<F, M>(worker: &Worker, request: NgxRequest, conf: Kept<LocationConf>, make: M) -> ngx_int_t
+fn start<H, F, M>(
+    worker: &Worker,
+    request: NgxRequest,
+    conf: Kept<LocationConf>,
+    make: M,
+) -> ngx_int_t
 where
+    H: Handler,
     F: Future<Output = Result<Response>>,
     M: FnOnce(&'static mut Request) -> F,
 {
@@ -135,8 +141,8 @@ where
             request,
             key,
             state: Cell::new(State::Starting),
-            poll: poll::<F>,
-            drop: drop_future::<F>,
+            poll: poll::<H, F>,
+            drop: drop_future::<H, F>,
         });
         (&raw mut (*task).request).write(Request::new(request, conf, key));
     }
@@ -146,6 +152,7 @@ where
     // Making the future runs the handler's code where `handle` is no async fn.
     let made = worker.on_behalf_of(request, || {
         catch_unwind(AssertUnwindSafe(|| {
+            let _context = context::<H>(worker);
             // SAFETY: the handler's request is borrowed by the future alone, lies beside it, and
             // lives longer (invariant 1).
             make(unsafe { &mut *(&raw mut (*task).request) })
@@ -156,7 +163,7 @@ where
             // SAFETY: the place is the future's, and it does not move from here on (invariant 1).
             unsafe { (&raw mut (*task).future).write(ManuallyDrop::new(future)) };
             // SAFETY: as above.
-            unsafe { poll::<F>(header, worker) }
+            unsafe { poll::<H, F>(header, worker) }
         }
         Err(payload) => {
             discard(payload);
@@ -279,8 +286,9 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
 /// # Safety
 ///
 /// The task's future is an `F`, has been made and not been dropped.
-unsafe fn poll<F>(header: NonNull<Header>, worker: &Worker) -> Step
+unsafe fn poll<H, F>(header: NonNull<Header>, worker: &Worker) -> Step
 where
+    H: Handler,
     F: Future<Output = Result<Response>>,
 {
     // SAFETY: by the caller's promise; the future stays where it is until it is dropped
@@ -293,6 +301,7 @@ where
     let waker = wake::waker(key);
     let polled = worker.on_behalf_of(request, || {
         catch_unwind(AssertUnwindSafe(|| {
+            let _context = context::<H>(worker);
             // SAFETY: as above.
             let future = unsafe { Pin::new_unchecked(&mut *future) };
             future.poll(&mut Context::from_waker(&waker))
@@ -307,16 +316,30 @@ where
         }
     };
     // SAFETY: it is not polled again (invariant 1).
-    unsafe { drop_future::<F>(header, worker) };
+    unsafe { drop_future::<H, F>(header, worker) };
     respond(header, worker, result)
 }
+
+/// tokio's context, for a handler that may use it.
+///
+/// # Panics
+///
+/// Where tokio's threads cannot be started: that is the request's 500.
+#[cfg(feature = "tokio")]
+#[inline]
+fn context<H: Handler>(worker: &Worker) -> Option<tokio::runtime::EnterGuard<'_>> {
+    H::USES_TOKIO.then(|| worker.runtime.enter().expect("tokio's threads start"))
+}
+
+#[cfg(not(feature = "tokio"))]
+fn context<H: Handler>(_: &Worker) {}
 
 /// Drops the future of a task. A panic in it ends there, with a line in the error log.
 ///
 /// # Safety
 ///
 /// As for [`poll`], and nobody polls it.
-unsafe fn drop_future<F>(header: NonNull<Header>, worker: &Worker) {
+unsafe fn drop_future<H: Handler, F>(header: NonNull<Header>, worker: &Worker) {
     if !std::mem::needs_drop::<F>() {
         return;
     }
@@ -324,6 +347,7 @@ unsafe fn drop_future<F>(header: NonNull<Header>, worker: &Worker) {
     let request = unsafe { header.as_ref() }.request;
     worker.on_behalf_of(request, || {
         contained(|| {
+            let _context = context::<H>(worker);
             // SAFETY: by the caller's promise (invariant 1).
             unsafe { ManuallyDrop::drop(&mut (*header.cast::<Task<F>>().as_ptr()).future) };
         });

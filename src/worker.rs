@@ -6,6 +6,8 @@
 
 use crate::abi::{self, Event, NgxRequest};
 use crate::panics;
+#[cfg(feature = "tokio")]
+use crate::runtime::Runtime;
 use crate::sleep::TimerAlarm;
 use crate::sleep::timers::Timers;
 use crate::task::TaskRef;
@@ -35,6 +37,8 @@ pub(crate) struct Worker {
     /// The request whose future is being polled or dropped.
     current: Cell<Option<NgxRequest>>,
     pub(crate) timers: Timers<TimerAlarm>,
+    #[cfg(feature = "tokio")]
+    pub(crate) runtime: Runtime,
     door: Cell<Option<NonNull<ngx_connection_t>>>,
 }
 
@@ -93,6 +97,8 @@ fn start() -> io::Result<&'static Worker> {
         waiting: Cell::new(0),
         current: Cell::new(None),
         timers: Timers::new(),
+        #[cfg(feature = "tokio")]
+        runtime: Runtime::new(),
         door: Cell::new(Some(connection)),
     };
     worker.hold.set_cancelable(true);
@@ -118,6 +124,8 @@ pub(crate) fn stop() {
         std::mem::forget(bell);
         abi::unwatch_fd(connection);
     }
+    #[cfg(feature = "tokio")]
+    worker.runtime.stop();
 }
 
 /// Called when a process takes up a new configuration: without a master the process stays, and

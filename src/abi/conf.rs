@@ -193,14 +193,14 @@ impl ComplexValue {
 pub(crate) unsafe fn http_main_conf<T>(
     cycle: *mut ngx_cycle_t,
     ctx_index: usize,
-) -> Option<ptr::NonNull<T>> {
+) -> Option<Kept<T>> {
     // SAFETY: by the caller's promise (invariant 6).
     unsafe {
         let http = (*cycle)
             .conf_ctx
             .add((&raw const ngx_http_module).read().index);
         let context = (*http).cast::<ngx_http_conf_ctx_t>().as_ref()?;
-        ptr::NonNull::new((*context.main_conf.add(ctx_index)).cast())
+        ptr::NonNull::new((*context.main_conf.add(ctx_index)).cast()).map(Kept)
     }
 }
 

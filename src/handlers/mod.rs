@@ -17,3 +17,10 @@ pub async fn ok(_: &mut Request) -> Result<Response> {
 pub async fn hello(_: &mut Request) -> Result<Response> {
     Ok(Response::html("<h1>HelloWorld</h1>\n"))
 }
+
+/// As [`ok`], but tokio keeps the time: what it costs to wake the event thread from another.
+#[cfg(feature = "tokio")]
+pub async fn tokio_ok(_: &mut Request) -> Result<Response> {
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    Ok(Response::body("OK\n"))
+}

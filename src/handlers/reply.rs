@@ -12,6 +12,8 @@ pub struct Reply {
 }
 
 impl Handler for Reply {
+    const USES_TOKIO: bool = false;
+
     fn configure(args: &mut Args<'_>) -> Result<Reply, ArgError> {
         Ok(Reply {
             body: args.value("body")?,
