@@ -4,6 +4,7 @@
 //! interleaved rounds with a client that verifies every byte, ask thirteen gates whether a figure can be vouched for,
 //! and print either the figure or the reason why there is none.
 
+mod client;
 mod result;
 mod running;
 mod schema;
@@ -24,12 +25,15 @@ struct Cli {
 enum Command {
     /// Print the JSON schema of RESULT.json
     Schema,
+    /// How fast the client is against a server that does nothing, beside wrk
+    Ceiling(client::ceiling::Options),
 }
 
 fn main() -> ExitCode {
     stop::on_signals();
     let done = match Cli::parse().command {
         Command::Schema => schema::print(),
+        Command::Ceiling(options) => client::ceiling::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
