@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::expand::Variables;
+use crate::expand::{Variables, find};
 use crate::nginx::{Nginx, Version};
 
 /// What goes into an nginx.conf.
@@ -53,6 +53,16 @@ impl Default for Conf {
     }
 }
 
+/// Directories for temporary files, each with the option that leaves out its
+/// module.
+const TEMP_PATHS: &[(&str, &str)] = &[
+    ("client_body_temp_path", ""),
+    ("proxy_temp_path", "--without-http_proxy_module"),
+    ("fastcgi_temp_path", "--without-http_fastcgi_module"),
+    ("scgi_temp_path", "--without-http_scgi_module"),
+    ("uwsgi_temp_path", "--without-http_uwsgi_module"),
+];
+
 /// Variables that Test::Nginx hands on to nginx, for the tools that preload
 /// into it.
 const ENV: &[&str] = &[
@@ -63,13 +73,16 @@ const ENV: &[&str] = &[
     "LD_LIBRARY_PATH",
     "DYLD_INSERT_LIBRARIES",
     "DYLD_FORCE_FLAT_NAMESPACE",
-    "ASAN_OPTIONS",
-    "MOCKNOEAGAIN_VERBOSE",
-    "MOCKNOEAGAIN",
 ];
+
+/// More of them, that it has at the end of the file.
+const MORE_ENV: &[&str] = &["ASAN_OPTIONS", "MOCKNOEAGAIN_VERBOSE", "MOCKNOEAGAIN"];
 
 impl Conf {
     /// The text of the file, for a server at `root` that listens on `port`.
+    ///
+    /// Messages of nginx name lines of this file, and tests look for them: each
+    /// part begins on the line where Test::Nginx has it.
     pub fn render(
         &self,
         nginx: &Nginx,
@@ -93,70 +106,60 @@ impl Conf {
         };
 
         let mut out = Text(Vec::new());
+        let master = if self.master { "on" } else { "off" };
         out.line(&format!("worker_processes {};", self.workers));
         out.line("daemon off;");
-        out.line(&format!(
-            "master_process {};",
-            if self.master { "on" } else { "off" }
-        ));
-        out.put("error_log ")
-            .put(error_log)
-            .line(&format!(" {};", self.log_level));
+        out.line(&format!("master_process {master};"));
+        out.put("error_log ").put(error_log);
+        out.line(&format!(" {};", self.log_level));
         out.line(&format!("pid {root}/logs/nginx.pid;"));
         for name in ENV {
             out.line(&format!("env {name};"));
         }
         for variable in &self.env {
-            let quote = if variable.contains(char::is_whitespace) {
-                "'"
-            } else {
-                ""
-            };
+            let spaced = variable.contains(char::is_whitespace);
+            let quote = if spaced { "'" } else { "" };
             out.line(&format!("env {quote}{variable}{quote};"));
         }
-        out.line("").put(main_config).line("\n\nhttp {");
+        out.line("\n\n# main_config").put(main_config);
 
-        out.line(&format!("    access_log {root}/logs/access.log;"));
-        for (path, module) in [
-            ("client_body_temp_path", ""),
-            ("proxy_temp_path", "--without-http_proxy_module"),
-            ("fastcgi_temp_path", "--without-http_fastcgi_module"),
-            ("scgi_temp_path", "--without-http_scgi_module"),
-            ("uwsgi_temp_path", "--without-http_uwsgi_module"),
-        ] {
-            let own = crate::expand::find(&http_config, path.as_bytes()).is_some();
+        out.line("\n\nhttp {");
+        out.put(format!("    access_log {root}/logs/access.log;"));
+        for (path, module) in TEMP_PATHS {
+            let own = find(&http_config, path.as_bytes()).is_some();
             if !own && (module.is_empty() || !nginx.configured_with(module)) {
                 let directory = path.trim_end_matches("_path");
-                out.line(&format!("    {path} {root}/{directory};"));
+                out.put(format!(" {path} {root}/{directory};"));
             }
         }
-        out.line("    default_type text/plain;");
-        out.line("    keepalive_timeout 68000ms;");
-        let postponed = crate::expand::find(&http_config, b"postpone_output").is_some();
+        out.line("\n\n\n    default_type text/plain;");
+        out.put("    keepalive_timeout 68000ms;");
+        let postponed = find(&http_config, b"postpone_output").is_some();
         if let (Some(size), false) = (&self.postpone_output, postponed) {
-            out.line(&format!("    postpone_output {size};"));
+            out.put(format!(" postpone_output {size};"));
         }
-        out.line("").put(http_config).line("");
+        out.line("\n    # http_config").put(http_config).line("");
 
         out.line("    server {");
         out.put(format!("        listen {port}"));
-        let http2_directive = nginx.version >= Version(1, 25, 1);
-        out.put(if self.http2 && !http2_directive {
+        let by_directive = nginx.version >= Version(1, 25, 1);
+        out.put(if self.http2 && !by_directive {
             " http2"
         } else {
             ""
         });
-        out.put(if self.reuseport { " reuseport" } else { "" })
-            .line(";");
-        if self.http2 && http2_directive {
-            out.line("        http2 on;");
-        }
-        out.put("        server_name '")
-            .put(&self.server_name)
-            .line("';");
-        out.line("        client_max_body_size 30M;");
-        out.line("").put(&self.preamble).line("");
-        out.put(config).line("");
+        out.put(if self.reuseport { " reuseport;" } else { ";" });
+        out.put(if self.http2 && by_directive {
+            " http2 on;"
+        } else {
+            ""
+        });
+        out.put("\n\n        server_name '").put(&self.server_name);
+        out.line("';\n");
+        out.line("        client_max_body_size 30M;\n\n");
+        out.line("        # config_preamble").put(&self.preamble);
+        out.line("\n\n\n        # config").put(config);
+        out.line("\n\n");
         if self.root_location {
             out.line("        location / {");
             out.line(&format!("            root {root}/html;"));
@@ -175,6 +178,9 @@ impl Conf {
             out.line(&format!("    use {method};"));
         }
         out.line("}");
+        for name in MORE_ENV {
+            out.line(&format!("env {name};"));
+        }
         if let Some(user) = &self.worker_user {
             out.line(&format!("user {user};"));
         } else if rustix::process::geteuid().is_root() {
@@ -238,6 +244,24 @@ mod tests {
             order.windows(2).all(|pair| at(pair[0]) < at(pair[1])),
             "{text}"
         );
+    }
+
+    #[test]
+    fn each_part_has_its_line() {
+        let text = rendered(&Conf {
+            main_config: b"main;".to_vec(),
+            http_config: b"http;".to_vec(),
+            preamble: b"preamble;".to_vec(),
+            config: b"config;".to_vec(),
+            post_main_config: b"post;".to_vec(),
+            ..Conf::default()
+        });
+        let line = |part: &str| text.lines().position(|line| line.ends_with(part)).unwrap() + 1;
+        assert_eq!(line(" main;"), 16);
+        assert_eq!(line("http;"), 25);
+        assert_eq!(line("preamble;"), 35);
+        assert_eq!(line("config;"), 39);
+        assert_eq!(line("post;"), 49);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use Test::Nginx::Socket 'no_plan';
 
+no_shuffle();
 repeat_each(2);
 run_tests();
 
