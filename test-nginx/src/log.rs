@@ -63,7 +63,12 @@ pub(crate) fn tail(text: &str, count: usize) -> String {
         lines = text.lines().collect();
     }
     let start = lines.len().saturating_sub(count);
-    lines[start..].join("\n")
+    let short = |line: &&str| match line.char_indices().nth(500) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => (*line).to_owned(),
+    };
+    let lines: Vec<String> = lines[start..].iter().map(short).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]
@@ -89,5 +94,6 @@ mod tests {
         );
         assert_eq!(tail("1 a\n2 b\n3 c\n", 2), "2 b\n3 c");
         assert_eq!(tail("2 [debug] b\n", 2), "2 [debug] b");
+        assert_eq!(tail(&"x".repeat(10000), 1).len(), 503);
     }
 }

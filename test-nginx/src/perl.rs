@@ -67,6 +67,7 @@ impl Perl {
             Ok(answer) => answer,
             // It died in the file's own code: what it said of that is the message.
             Err(e) => {
+                dialogue.to = None;
                 let _ = dialogue.child.wait();
                 let said = self.said();
                 Err(if said.is_empty() {

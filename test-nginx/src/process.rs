@@ -235,3 +235,35 @@ fn kill(pid: u32) {
         let _ = kill_process(pid, Signal::KILL);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conf::Conf;
+    use crate::expand::Variables;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    #[test]
+    fn a_port_that_is_taken_is_told_from_other_failures() {
+        let room = Room::new().unwrap();
+        let nginx = Nginx::from_env().unwrap();
+        let other = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+        let port = other.local_addr().unwrap().port();
+        let vars = Variables::default();
+        let start = |conf: Conf| {
+            let text = conf.render(&nginx, &room.root(), port, &vars).unwrap();
+            fs::write(room.conf(), text).unwrap();
+            Process::start(&nginx, &room, port, None)
+        };
+        assert!(matches!(start(Conf::default()), Err(StartError::PortTaken)));
+
+        drop(other);
+        let config = b"no_such_directive;".to_vec();
+        let bad = start(Conf {
+            config,
+            ..Conf::default()
+        });
+        assert!(matches!(bad, Err(StartError::Exited(status)) if status.code() == Some(1)));
+        assert!(start(Conf::default()).is_ok());
+    }
+}

@@ -70,9 +70,9 @@ pub(crate) fn run(
             Err(Stop::Broken(message)) => failures.push(message),
             Ok(()) => {}
         }
-        let keep = env
-            .get("TEST_NGINX_NO_CLEAN")
-            .is_some_and(|value| !value.is_empty());
+        let name = "TEST_NGINX_NO_CLEAN";
+        let keep = env.get(name).cloned().or_else(|| env::var(name).ok());
+        let keep = keep.is_some_and(|value| !value.is_empty());
         if keep || !failures.is_empty() {
             room.keep();
         }

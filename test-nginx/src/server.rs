@@ -39,6 +39,7 @@ pub struct Server {
     room: Room,
     builder: ServerBuilder,
     nginx: Nginx,
+    vars: Variables,
     port: u16,
 }
 
@@ -124,7 +125,8 @@ impl ServerBuilder {
         let room = Room::new()?;
         for _ in 0..5 {
             let port = port::free()?;
-            self.write(&nginx, &room, port)?;
+            let vars = variables(&room, port);
+            self.write(&nginx, &room, port, &vars)?;
             return match Process::start(&nginx, &room, port, None) {
                 Ok(process) => {
                     let server = Server {
@@ -132,6 +134,7 @@ impl ServerBuilder {
                         room,
                         builder: self,
                         nginx,
+                        vars,
                         port,
                     };
                     Ok(server.with_workers())
@@ -150,19 +153,19 @@ impl ServerBuilder {
         ))
     }
 
-    fn write(&self, nginx: &Nginx, room: &Room, port: u16) -> io::Result<()> {
-        let vars = [
-            ("TEST_NGINX_SERVER_PORT", port.to_string()),
-            ("TEST_NGINX_SERVER_ROOT", room.root().display().to_string()),
-            ("TEST_NGINX_HTML_DIR", room.html().display().to_string()),
-        ];
-        let vars = Variables::new(vars.map(|(name, value)| (name.to_owned(), value)).into());
-        let conf = self
-            .conf
-            .render(nginx, &room.root(), port, &vars)
-            .map_err(io::Error::other)?;
-        std::fs::write(room.conf(), conf)
+    fn write(&self, nginx: &Nginx, room: &Room, port: u16, vars: &Variables) -> io::Result<()> {
+        let conf = self.conf.render(nginx, &room.root(), port, vars);
+        std::fs::write(room.conf(), conf.map_err(io::Error::other)?)
     }
+}
+
+fn variables(room: &Room, port: u16) -> Variables {
+    let vars = [
+        ("TEST_NGINX_SERVER_PORT", port.to_string()),
+        ("TEST_NGINX_SERVER_ROOT", room.root().display().to_string()),
+        ("TEST_NGINX_HTML_DIR", room.html().display().to_string()),
+    ];
+    Variables::new(vars.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
 impl Server {
@@ -217,7 +220,7 @@ impl Server {
         change: impl FnOnce(ServerBuilder) -> ServerBuilder,
     ) -> io::Result<()> {
         let builder = change(self.builder.clone());
-        builder.write(&self.nginx, &self.room, self.port)?;
+        builder.write(&self.nginx, &self.room, self.port, &self.vars)?;
         self.builder = builder;
         self.signal(Signal::HUP)
     }
@@ -230,6 +233,16 @@ impl Server {
     /// The path of nginx.conf.
     pub fn conf_path(&self) -> PathBuf {
         self.room.conf()
+    }
+
+    /// Replaces the `$TEST_NGINX_*` variables in `text` as in the configuration:
+    /// `$TEST_NGINX_RAND_PORT_1` is the port that it is there.
+    pub fn expand(&self, text: &str) -> io::Result<String> {
+        let text = self
+            .vars
+            .expand(text.as_bytes())
+            .map_err(io::Error::other)?;
+        String::from_utf8(text).map_err(io::Error::other)
     }
 
     /// The text of the error log so far.

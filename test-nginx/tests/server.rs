@@ -89,6 +89,21 @@ fn a_reload_brings_another_configuration() {
 }
 
 #[test]
+fn a_random_port_stays_the_same() {
+    let config = "server { listen $TEST_NGINX_RAND_PORT_1; }";
+    let mut server = Server::builder()
+        .master(true)
+        .http_config(config)
+        .start()
+        .unwrap();
+    let port = server.expand("$TEST_NGINX_RAND_PORT_1").unwrap();
+    server.reload(|server| server).unwrap();
+    let conf = std::fs::read_to_string(server.conf_path()).unwrap();
+    assert!(conf.contains(&format!("listen {port};")), "{conf}");
+    assert!(server.expand("$TEST_NGINX_NONE").is_err());
+}
+
+#[test]
 fn a_bad_configuration_is_an_error() {
     let error = Server::builder()
         .config("no_such_directive;")

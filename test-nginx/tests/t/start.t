@@ -114,9 +114,11 @@ GET /t
 --- todo
 2: this will be
 --- config
-no_such_directive;
+location = /t { return 200 "not yet\n"; }
 --- request
 GET /t
+--- response_body
+ok
 
 
 
