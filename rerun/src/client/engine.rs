@@ -69,6 +69,8 @@ struct Engine<'a> {
     /// Start and end of the window, nanoseconds since the epoch.
     begin: u64,
     end: u64,
+    /// No request of an open loop is due from here on.
+    last_due: u64,
 }
 
 impl<'a> Engine<'a> {
@@ -100,6 +102,7 @@ impl<'a> Engine<'a> {
             epoch: Instant::now(),
             begin: 0,
             end: u64::MAX,
+            last_due: u64::MAX,
         })
     }
 
@@ -128,6 +131,7 @@ impl<'a> Engine<'a> {
                 }
                 Phase::Window if self.window_is_over(now) => {
                     self.end = now;
+                    self.last_due = self.last_due.min(now);
                     used = Usage::of_this_thread()?.since(before);
                     self.phase = Phase::Drain;
                     at(Moment::End)?;
@@ -151,7 +155,7 @@ impl<'a> Engine<'a> {
             }
         }
         if let Some(pace) = &self.pace {
-            self.tally.unsent = pace.left_before(self.end);
+            self.tally.unsent = pace.left_before(self.last_due);
         }
         Ok(self.tally.sample(self.end - self.begin, used))
     }
@@ -170,6 +174,9 @@ impl<'a> Engine<'a> {
         self.tally.most_open = self.open;
         self.begin = self.now();
         self.phase = Phase::Window;
+        if let Until::Elapsed(length) = self.plan.until {
+            self.last_due = self.begin + length.as_nanos() as u64;
+        }
         self.pace = self.plan.open_rate.map(|rate| Pace::new(self.begin, rate));
     }
 
@@ -184,7 +191,7 @@ impl<'a> Engine<'a> {
         let unsent = self
             .pace
             .as_ref()
-            .map_or(0, |pace| pace.left_before(self.end));
+            .map_or(0, |pace| pace.left_before(self.last_due));
         self.waiting == 0 && unsent == 0
     }
 
@@ -212,7 +219,7 @@ impl<'a> Engine<'a> {
         let Some(pace) = &self.pace else {
             return Ok(());
         };
-        if !self.idle.is_empty() && pace.next() < self.end {
+        if !self.idle.is_empty() && pace.next() < self.last_due {
             let wait = Duration::from_nanos(pace.next().saturating_sub(self.now()).max(1));
             self.timer
                 .set(Expiration::OneShot(wait.into()), TimerSetTimeFlags::empty())
@@ -226,7 +233,7 @@ impl<'a> Engine<'a> {
         match &mut self.pace {
             None => self.may_ask().then_some(now),
             // After the window, those are still sent that were due in it.
-            Some(pace) if pace.next() < self.end => pace.take(now),
+            Some(pace) if pace.next() < self.last_due => pace.take(now),
             Some(_) => None,
         }
     }

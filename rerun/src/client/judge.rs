@@ -363,6 +363,9 @@ mod tests {
         for _ in 0..20_000 {
             let mut bytes = seed.to_vec();
             for _ in 0..random.usize(..6) {
+                if bytes.is_empty() {
+                    break;
+                }
                 let at = random.usize(..bytes.len());
                 match random.u8(..3) {
                     0 => bytes[at] = random.u8(..),
