@@ -465,6 +465,11 @@ impl Test<'_> {
         failures: &mut Vec<String>,
     ) -> Result<(), Stop> {
         let mocks = Mock::start_all(self.block, self.perl, |text| self.checks.vars.expand(text))?;
+        if repeat > 0 {
+            // The requests may have changed them.
+            let files = self.block.section("user_files");
+            user_files::write(files, &self.room.html(), self.checks.vars)?;
+        }
         let pipelined = self.pipelined()?;
         let name = self.block.setting_text("server_name");
         let requests = request::build(&request::Sections {

@@ -33,6 +33,7 @@ our (
 sub TestNginxRunner::eval_util { my $v = eval $_[0]; die $@ if $@; return $v }
 
 package TestNginxRunner;
+use Scalar::Util ();
 
 our ( @Failures, @BodyChecks, @Regexes, @Codes, %Read, $Preprocessing );
 our ( @Filters, %FiltersOf, $Blocks, $SkipAll, $Ran );
@@ -733,8 +734,26 @@ $API{unlike} = sub {
     verdict( !defined $got || $got !~ $regex, $name, shown($got) . " matches $regex" );
 };
 
+# Files call some of these without parentheses, or with a bare block.
+my %PROTOTYPE = (
+    add_block_preprocessor => '&',
+    map( { $_ => '$' } qw(
+            add_cleanup_handler add_response_body_check add_test_cleanup_handler
+            config_preamble
+    ) ),
+    map( { $_ => '' } qw(
+            check_accum_error_log html_dir master_off master_on no_long_string
+            no_nginx_manager no_root_location no_shuffle run_tests server_root use_hup
+    ) ),
+);
+
 for my $name ( keys %API ) {
     no strict 'refs';
+    if ( defined $PROTOTYPE{$name} ) {
+        my $code = $API{$name};
+        $API{$name} = sub { $code->(@_) };
+        &Scalar::Util::set_prototype( $API{$name}, $PROTOTYPE{$name} );
+    }
     *{"Test::Nginx::Util::$name"} = *{"Test::Nginx::Socket::$name"} = $API{$name};
 }
 

@@ -14,7 +14,8 @@ env_to_nginx('TEST_NGINX_COLOUR=blue');
 
 plan tests => repeat_each() * (blocks() * 2 + 1);
 
-our $HtmlDir = html_dir;
+our $HtmlDir = html_dir . '/';
+$HtmlDir =~ s{/\z}{};
 $ENV{TEST_NGINX_HTML_DIR} ||= $HtmlDir;
 $ENV{TEST_NGINX_WORD} = 'word';
 
@@ -31,11 +32,16 @@ add_block_preprocessor(sub {
 
     if (defined $block->answer) {
         $block->set_value(config => 'location = /t { return 200 "' . $block->answer . '\n"; }');
-        $block->set_value(request => 'GET /t');
     }
 });
 
-run_tests();
+add_block_preprocessor {
+    my $block = shift;
+
+    $block->set_value(request => 'GET /t') unless defined $block->request;
+};
+
+run_tests;
 
 __DATA__
 

@@ -80,7 +80,25 @@ written
 
 
 
-=== TEST 7: not for this nginx
+=== TEST 7: each time the files are as they were
+--- config
+location = /t { root html; }
+location = /two { return 200 "two\n"; }
+location = /store {
+    proxy_pass http://127.0.0.1:$server_port/two;
+    proxy_store $TEST_NGINX_SERVER_ROOT/html/t;
+}
+--- user_files
+>>> t
+one
+--- request eval
+["GET /t", "GET /store", "GET /t"]
+--- response_body eval
+["one\n", "two\n", "two\n"]
+
+
+
+=== TEST 8: not for this nginx
 --- skip_nginx: 2: > 0.1.0
 --- config
 no_such_directive;
@@ -89,7 +107,7 @@ GET /t
 
 
 
-=== TEST 8: for this nginx
+=== TEST 9: for this nginx
 --- skip_nginx: 2: < 0.1.0
 --- skip_eval: 2: 0
 --- config
@@ -101,7 +119,7 @@ ok
 
 
 
-=== TEST 9: not now
+=== TEST 10: not now
 --- SKIP
 --- config
 no_such_directive;
@@ -110,7 +128,7 @@ GET /t
 
 
 
-=== TEST 10: one day
+=== TEST 11: one day
 --- todo
 2: this will be
 --- config
@@ -122,7 +140,7 @@ ok
 
 
 
-=== TEST 11: the last one
+=== TEST 12: the last one
 --- LAST
 --- config
 location = /t { return 200 "ok\n"; }
@@ -133,7 +151,7 @@ ok
 
 
 
-=== TEST 12: after the last one
+=== TEST 13: after the last one
 --- config
 no_such_directive;
 --- request
