@@ -5,10 +5,13 @@
 //! and print either the figure or the reason why there is none.
 
 mod client;
+mod contender;
+mod process;
 mod result;
 mod running;
 mod schema;
 mod stop;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -23,15 +26,25 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Every contender: there or not, version, and the command that installs it
+    Contenders(contender::list::Options),
+    /// Start contenders, prove their answers and their delay, and prove that the proof can fail
+    Verify(verify::Options),
     /// Print the JSON schema of RESULT.json
     Schema,
     /// How fast the client is against a server that does nothing, beside wrk
     Ceiling(client::ceiling::Options),
+    /// For rerun's own use: keeps one contender
+    #[command(name = process::keeper::NAME, hide = true)]
+    Keep,
 }
 
 fn main() -> ExitCode {
     stop::on_signals();
     let done = match Cli::parse().command {
+        Command::Contenders(options) => contender::list::run(&options),
+        Command::Verify(options) => verify::run(&options),
+        Command::Keep => process::keeper::run(),
         Command::Schema => schema::print(),
         Command::Ceiling(options) => client::ceiling::run(&options),
     };

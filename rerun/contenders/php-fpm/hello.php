@@ -1,0 +1,2 @@
+<?php
+echo "<h1>HelloWorld</h1>\n";

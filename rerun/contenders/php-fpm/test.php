@@ -1,0 +1,4 @@
+<?php
+header('Content-Type: text/plain');
+usleep(20000);
+echo "OK\n";

@@ -1,0 +1,222 @@
+//! How many requests can wait at the same time: many are sent at once, and the times at which they are answered tell.
+//!
+//! All come after about one delay: at once. They come in waves, one delay apart: a pool, and the first wave is its
+//! size. One by one: serial, as when a wait blocks the only thread.
+
+use std::fmt;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use mio::{Events, Interest, Poll, Token};
+
+use super::answer;
+use super::connection::{PATIENCE, check, request};
+use super::fault::Fault;
+use super::{Expected, Page};
+use crate::stop;
+
+/// Enough to see a pool of 100.
+const REQUESTS: u32 = 128;
+
+/// A busy machine spreads the answers: the best of some tries counts.
+const TRIES: usize = 4;
+
+/// How many wait at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtOnce {
+    /// At least as many as were sent.
+    All(u32),
+    /// One wave.
+    Pool(u32),
+    Serial,
+}
+
+impl fmt::Display for AtOnce {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::All(count) => write!(f, "{count} at once"),
+            Self::Pool(count) => write!(f, "pool of {count}"),
+            Self::Serial => f.write_str("serial"),
+        }
+    }
+}
+
+/// Finds it, and compares it with what the manifest says.
+pub fn prove(address: SocketAddr, expected: &Expected, page: &Page) -> Result<AtOnce, Fault> {
+    let wait = expected.wait;
+    let requests = REQUESTS.max(expected.at_once.unwrap_or(0) * 5 / 4);
+    let mut best: Option<Vec<Duration>> = None;
+    for _ in 0..TRIES {
+        // What the requests cost without a wait is not the wait's.
+        let without = last(&wave(address, &expected.hello, requests, PATIENCE)?);
+        let times = wave(address, page, requests, wait * requests + PATIENCE)?;
+        let took = last(&times);
+        if best.as_ref().is_none_or(|best| took < last(best)) {
+            best = Some(times);
+        }
+        if took < without + wait * 3 / 2 || took > wait * requests / 2 || stop::requested() {
+            if took < without + wait * 3 / 2 {
+                return judge(AtOnce::All(requests), expected.at_once);
+            }
+            break;
+        }
+    }
+    judge(waves(&best.unwrap_or_default(), wait), expected.at_once)
+}
+
+fn judge(found: AtOnce, expected: Option<u32>) -> Result<AtOnce, Fault> {
+    let count = match found {
+        AtOnce::All(_) => return Ok(found),
+        AtOnce::Pool(count) => count,
+        AtOnce::Serial => 1,
+    };
+    // A wave that came late in part is counted short.
+    match expected {
+        Some(expected) if count * 5 >= expected * 4 => Ok(found),
+        expected => Err(Fault::NotAtOnce {
+            found: count,
+            expected,
+        }),
+    }
+}
+
+/// What these times of answers, in order, say.
+fn waves(times: &[Duration], wait: Duration) -> AtOnce {
+    let Some(&first) = times.first() else {
+        return AtOnce::Serial;
+    };
+    let in_first = times
+        .iter()
+        .filter(|&&time| time < first + wait / 2)
+        .count();
+    match in_first as u32 {
+        1 => AtOnce::Serial,
+        count if in_first < times.len() => AtOnce::Pool(count),
+        count => AtOnce::All(count),
+    }
+}
+
+fn last(times: &[Duration]) -> Duration {
+    times.last().copied().unwrap_or_default()
+}
+
+/// Sends so many requests at once, each on a connection of its own that is closed when its answer has come, and gives
+/// the times of the answers in order.
+fn wave(
+    address: SocketAddr,
+    page: &Page,
+    requests: u32,
+    patience: Duration,
+) -> Result<Vec<Duration>, Fault> {
+    send(address, page, requests, patience).map_err(|fault| Fault::UnderLoad {
+        of: requests as usize,
+        fault: Box::new(fault),
+    })
+}
+
+fn send(
+    address: SocketAddr,
+    page: &Page,
+    requests: u32,
+    patience: Duration,
+) -> Result<Vec<Duration>, Fault> {
+    let connect = |error: std::io::Error| Fault::Connect(error.to_string());
+    let mut poll = Poll::new().map_err(connect)?;
+    let mut waiting = Vec::new();
+    for index in 0..requests as usize {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(connect)?;
+        stream.set_nonblocking(true).map_err(connect)?;
+        let mut stream = mio::net::TcpStream::from_std(stream);
+        poll.registry()
+            .register(&mut stream, Token(index), Interest::READABLE)
+            .map_err(connect)?;
+        waiting.push(Some((stream, Vec::new())));
+    }
+    let request = request(page);
+    let begun = Instant::now();
+    for (stream, _) in waiting.iter_mut().flatten() {
+        stream.write_all(request.as_bytes()).map_err(connect)?;
+    }
+    let mut times = Vec::with_capacity(waiting.len());
+    let mut events = Events::with_capacity(256);
+    while times.len() < waiting.len() {
+        let left = patience.saturating_sub(begun.elapsed());
+        if left.is_zero() || stop::requested() {
+            return Err(Fault::NoAnswer {
+                waited: begun.elapsed(),
+                got: 0,
+            });
+        }
+        match poll.poll(&mut events, Some(left.min(Duration::from_millis(200)))) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(connect(error)),
+            _ => {}
+        }
+        for event in &events {
+            let slot = &mut waiting[event.token().0];
+            let Some((stream, bytes)) = slot else {
+                continue;
+            };
+            if read(stream, bytes, page)? {
+                times.push(begun.elapsed());
+                *slot = None;
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// Reads what has come; whether the answer is whole, and right.
+fn read(stream: &mut mio::net::TcpStream, bytes: &mut Vec<u8>, page: &Page) -> Result<bool, Fault> {
+    let mut buffer = [0; 4096];
+    let mut ended = false;
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => {
+                ended = true;
+                break;
+            }
+            Ok(count) => bytes.extend(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return Err(Fault::EarlyClose { got: bytes.len() }),
+        }
+    }
+    match answer::parse(bytes, ended, false)? {
+        Some((answer, length)) if length == bytes.len() => {
+            check(&answer, page)?;
+            Ok(true)
+        }
+        Some((_, length)) => Err(Fault::ExtraBytes(bytes[length..].to_owned())),
+        None => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: Duration = Duration::from_millis(20);
+
+    fn times(ms: &[u64]) -> Vec<Duration> {
+        ms.iter().map(|&ms| Duration::from_millis(ms)).collect()
+    }
+
+    #[test]
+    fn waves_tell_the_pool() {
+        assert_eq!(waves(&times(&[20, 21, 22, 23]), WAIT), AtOnce::All(4));
+        assert_eq!(waves(&times(&[20, 21, 40, 42, 61]), WAIT), AtOnce::Pool(2));
+        assert_eq!(waves(&times(&[20, 40, 60]), WAIT), AtOnce::Serial);
+        assert_eq!(waves(&[], WAIT), AtOnce::Serial);
+    }
+
+    #[test]
+    fn what_the_manifest_says_must_be_true() {
+        assert!(judge(AtOnce::All(128), None).is_ok());
+        assert!(judge(AtOnce::All(128), Some(50)).is_ok());
+        assert!(judge(AtOnce::Pool(48), Some(50)).is_ok());
+        assert!(judge(AtOnce::Serial, Some(1)).is_ok());
+        assert!(judge(AtOnce::Serial, None).is_err());
+        assert!(judge(AtOnce::Pool(20), Some(50)).is_err());
+    }
+}
