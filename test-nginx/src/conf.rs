@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::block::Block;
+use crate::exchange::uses_http2;
 use crate::expand::{Variables, find};
 use crate::nginx::{Nginx, Version};
 
@@ -79,6 +81,55 @@ const ENV: &[&str] = &[
 const MORE_ENV: &[&str] = &["ASAN_OPTIONS", "MOCKNOEAGAIN_VERBOSE", "MOCKNOEAGAIN"];
 
 impl Conf {
+    /// What a block and its file ask for.
+    pub fn of(block: &Block) -> Conf {
+        let env = |name: &str| {
+            block
+                .env
+                .get(name)
+                .filter(|value| !value.is_empty())
+                .cloned()
+        };
+        let name = block
+            .text("server_name")
+            .unwrap_or_else(|| block.setting_text("server_name"));
+        let variables = block
+            .setting("env_to_nginx")
+            .list()
+            .unwrap_or_default()
+            .iter();
+        Conf {
+            workers: block.setting_text("workers"),
+            worker_connections: block.setting_text("worker_connections"),
+            master: block.setting_text("master") == "on",
+            log_level: block
+                .text("log_level")
+                .unwrap_or_else(|| block.setting_text("log_level")),
+            error_log: block
+                .has("error_log_file")
+                .then(|| block.bytes("error_log_file")),
+            server_name: name.into_bytes(),
+            root_location: !block.setting("no_root_location").is_true(),
+            http2: uses_http2(block),
+            reuseport: env("TEST_NGINX_REUSE_PORT").is_some(),
+            main_config: block.bytes("main_config"),
+            http_config: block.bytes("http_config"),
+            preamble: block
+                .setting("preamble")
+                .bytes()
+                .unwrap_or_default()
+                .to_vec(),
+            config: block.bytes("config"),
+            post_main_config: block.bytes("post_main_config"),
+            env: variables
+                .filter_map(|v| v.str().map(|v| v.into_owned()))
+                .collect(),
+            event_type: env("TEST_NGINX_EVENT_TYPE"),
+            postpone_output: env("TEST_NGINX_POSTPONE_OUTPUT"),
+            worker_user: env("TEST_NGINX_WORKER_USER"),
+        }
+    }
+
     /// The text of the file, for a server at `root` that listens on `port`.
     ///
     /// Messages of nginx name lines of this file, and tests look for them: each

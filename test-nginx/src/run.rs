@@ -6,7 +6,6 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::sleep;
 use std::time::Duration;
 
 use libtest_mimic::{Completion, Failed};
@@ -14,19 +13,14 @@ use rustix::process::Signal;
 
 use crate::block::Block;
 use crate::check::{Checks, Nth};
-use crate::client::{self, Options};
 use crate::conf::Conf;
-use crate::curl;
 use crate::expand::{Variables, find};
 use crate::log::{self, Log};
-use crate::mock::{Mock, shutdown_of};
 use crate::nginx::Nginx;
 use crate::perl::Perl;
 use crate::port::{self, Fixed};
 use crate::process::{Process, StartError};
 use crate::report::indent;
-use crate::request::{self, Request};
-use crate::response::{self, Response};
 use crate::room::Room;
 use crate::user_files;
 use crate::value::Value;
@@ -35,7 +29,7 @@ use crate::value::Value;
 const ATTEMPTS: usize = 5;
 
 /// Why a block ended early.
-enum Stop {
+pub(crate) enum Stop {
     /// Another process has its port: start over with another one.
     PortTaken,
     /// It does not apply to this nginx.
@@ -209,7 +203,7 @@ fn run_block(
         eval_section(perl, block, "post_setup_server_root")?;
     }
     user_files::write(block.section("user_files"), &room.html(), &vars)?;
-    let conf = conf(block).render(nginx, &room.root(), port, &vars)?;
+    let conf = Conf::of(block).render(nginx, &room.root(), port, &vars)?;
     fs::write(room.conf(), conf).map_err(|e| format!("{}: {e}", room.conf().display()))?;
 
     let test = Test {
@@ -241,92 +235,14 @@ fn eval_section(perl: &Perl, block: &Block, name: &str) -> Result<(), String> {
     result.map(drop).map_err(|e| format!("--- {name}: {e}"))
 }
 
-fn conf(block: &Block) -> Conf {
-    let env = |name: &str| {
-        block
-            .env
-            .get(name)
-            .filter(|value| !value.is_empty())
-            .cloned()
-    };
-    let name = block
-        .text("server_name")
-        .unwrap_or_else(|| block.setting_text("server_name"));
-    let variables = block
-        .setting("env_to_nginx")
-        .list()
-        .unwrap_or_default()
-        .iter();
-    Conf {
-        workers: block.setting_text("workers"),
-        worker_connections: block.setting_text("worker_connections"),
-        master: block.setting_text("master") == "on",
-        log_level: block
-            .text("log_level")
-            .unwrap_or_else(|| block.setting_text("log_level")),
-        error_log: block
-            .has("error_log_file")
-            .then(|| block.bytes("error_log_file")),
-        server_name: name.into_bytes(),
-        root_location: !block.setting("no_root_location").is_true(),
-        http2: uses_http2(block),
-        reuseport: env("TEST_NGINX_REUSE_PORT").is_some(),
-        main_config: block.bytes("main_config"),
-        http_config: block.bytes("http_config"),
-        preamble: block
-            .setting("preamble")
-            .bytes()
-            .unwrap_or_default()
-            .to_vec(),
-        config: block.bytes("config"),
-        post_main_config: block.bytes("post_main_config"),
-        env: variables
-            .filter_map(|v| v.str().map(|v| v.into_owned()))
-            .collect(),
-        event_type: env("TEST_NGINX_EVENT_TYPE"),
-        postpone_output: env("TEST_NGINX_POSTPONE_OUTPUT"),
-        worker_user: env("TEST_NGINX_WORKER_USER"),
-    }
-}
-
-/// Whether requests go over HTTP/2: the block says so, or
-/// `TEST_NGINX_USE_HTTP2` does and nothing in the block is against it.
-fn uses_http2(block: &Block) -> bool {
-    if block.has("no_http2") || block.has("http2") {
-        return block.has("http2") && !block.has("no_http2");
-    }
-    let against = [
-        "$server_port",
-        "$TEST_NGINX_SERVER_PORT",
-        "ngx.req.raw_header",
-        "lua_check_client_abort",
-        "ngx.req.socket",
-        "ngx.req.read_body",
-    ];
-    let speaks_against = |section: &str| {
-        let text = block.text(section).unwrap_or_default();
-        against.iter().any(|word| text.contains(word))
-    };
-    block.setting("use_http2").is_true()
-        && block.has("request")
-        && !block.has("raw_request")
-        && !block.has("pipelined_requests")
-        && !block
-            .text("request")
-            .unwrap_or_default()
-            .contains("HTTP/1.0")
-        && !["config", "http_config", "user_files"]
-            .into_iter()
-            .any(speaks_against)
-}
-
-struct Test<'a> {
-    nginx: &'a Nginx,
-    block: &'a Block,
-    perl: &'a Arc<Perl>,
-    room: &'a Room,
-    checks: Checks<'a>,
-    repeats: usize,
+/// A block at work.
+pub(crate) struct Test<'a> {
+    pub nginx: &'a Nginx,
+    pub block: &'a Block,
+    pub perl: &'a Arc<Perl>,
+    pub room: &'a Room,
+    pub checks: Checks<'a>,
+    pub repeats: usize,
 }
 
 impl Test<'_> {
@@ -455,184 +371,5 @@ impl Test<'_> {
         }
         failures.extend(self.checks.shutdown_log(log)?);
         Ok(())
-    }
-
-    /// All requests of one repetition, with their checks.
-    fn requests(
-        &self,
-        repeat: usize,
-        log: &mut Log,
-        failures: &mut Vec<String>,
-    ) -> Result<(), Stop> {
-        let mocks = Mock::start_all(self.block, self.perl, |text| self.checks.vars.expand(text))?;
-        if repeat > 0 {
-            // The requests may have changed them.
-            let files = self.block.section("user_files");
-            user_files::write(files, &self.room.html(), self.checks.vars)?;
-        }
-        let pipelined = self.pipelined()?;
-        let name = self.block.setting_text("server_name");
-        let requests = request::build(&request::Sections {
-            request: self.block.section("request"),
-            raw_request: self.block.section("raw_request"),
-            pipelined: &pipelined,
-            more_headers: self.block.section("more_headers"),
-            server_name: &name,
-        })?;
-        let responses = match &pipelined {
-            Value::List(list) if !self.block.has("raw_request") => list.len(),
-            _ => 1,
-        };
-        let several = pipelined != Value::Undef || requests.len() > 1;
-        let count = requests.len().max(responses);
-        let wait = self.block.time("wait")?.unwrap_or_default();
-        let mut nth = Nth {
-            request: 0,
-            repeat,
-            several,
-        };
-        for request in &requests {
-            let mut left = self.send(request, failures)?;
-            for _ in 0..responses {
-                let before = failures.len();
-                if !self.block.has("ignore_response") {
-                    left = self.respond(left, nth, failures)?;
-                }
-                sleep(wait);
-                failures.extend(self.checks.error_log(log, nth, None)?);
-                if !self.block.has("ignore_response") {
-                    let access = Log::new(self.room.access_log());
-                    failures.extend(self.checks.access_log(&access)?);
-                }
-                if count > 1 {
-                    for failure in &mut failures[before..] {
-                        *failure = format!("[request {}] {failure}", nth.request + 1);
-                    }
-                }
-                nth.request += 1;
-            }
-        }
-        for mock in mocks {
-            failures.extend(mock.finish(self.perl));
-        }
-        Ok(())
-    }
-
-    fn pipelined(&self) -> Result<Value, Stop> {
-        let Value::List(requests) = self.block.section("pipelined_requests") else {
-            return Ok(self.block.section("pipelined_requests").clone());
-        };
-        let expand = |request: &Value| match request {
-            Value::Bytes(text) => self.checks.vars.expand(text).map(Value::Bytes),
-            other => Ok(other.clone()),
-        };
-        Ok(Value::List(
-            requests.iter().map(expand).collect::<Result<_, _>>()?,
-        ))
-    }
-
-    /// Checks the first response in `text`; what follows it is the answer.
-    fn respond(
-        &self,
-        text: Vec<u8>,
-        nth: Nth,
-        failures: &mut Vec<String>,
-    ) -> Result<Vec<u8>, Stop> {
-        let (mut response, left) = if self.block.has("http09") {
-            let code = Some("200".to_owned());
-            (
-                Response {
-                    code,
-                    body: text,
-                    ..Response::default()
-                },
-                Vec::new(),
-            )
-        } else {
-            let parsed = response::parse(&text);
-            failures.extend(
-                parsed
-                    .error
-                    .map(|error| format!("the response has {error}")),
-            );
-            match parsed.response {
-                Some(response) => (response, parsed.left),
-                None => return Ok(parsed.left),
-            }
-        };
-        failures.extend(self.checks.response(&mut response, nth)?);
-        Ok(left)
-    }
-
-    /// Sends one request, and returns all that came back.
-    fn send(&self, request: &Request, failures: &mut Vec<String>) -> Result<Vec<u8>, Stop> {
-        let timeout = self.block.time("timeout")?;
-        let timeout = timeout.unwrap_or_else(|| self.block.setting_time("timeout"));
-        let address = self.block.text("server_addr_for_client");
-        let address = address.unwrap_or_else(|| self.block.setting_text("server_addr"));
-        let address = address.trim();
-        if uses_http2(self.block) || self.block.has("curl") {
-            let server = format!("{address}:{}", self.checks.port);
-            let protocol = self
-                .block
-                .text("curl_protocol")
-                .unwrap_or_else(|| "http".to_owned());
-            let mut arguments =
-                curl::arguments(request, &server, timeout, protocol.trim(), self.room.dir())?;
-            if let Some(options) = self.block.text("curl_options") {
-                let url = arguments.len() - 1;
-                arguments.insert(url, options.trim_end().to_owned());
-            }
-            if uses_http2(self.block) {
-                return Ok(self.curl(&arguments, failures)?);
-            }
-            arguments.retain(|argument| argument != "--http2-prior-knowledge");
-            eprintln!("# curl {arguments:?}");
-        }
-        let shutdown = self
-            .block
-            .text("shutdown")
-            .map(|how| shutdown_of(&how))
-            .transpose()?;
-        let options = Options {
-            address,
-            port: self.checks.port,
-            timeout,
-            delay: self.block.time("raw_request_middle_delay")?,
-            shutdown,
-        };
-        let outcome = client::send(request, &options)
-            .map_err(|e| format!("{address}:{}: {e}", self.checks.port))?;
-        if outcome.timed_out {
-            if self.block.has("abort") {
-                sleep(Duration::from_millis(5));
-            } else {
-                failures.push(format!(
-                    "the client timed out: nothing came for {timeout:?}"
-                ));
-            }
-        }
-        if let (Some(error), true) = (outcome.error, outcome.response.is_empty()) {
-            // As a text without a status line, it fails the check of the status.
-            return Ok(error.into_bytes());
-        }
-        Ok(outcome.response)
-    }
-
-    fn curl(&self, arguments: &[String], failures: &mut Vec<String>) -> Result<Vec<u8>, String> {
-        let (response, complaint) = curl::run(arguments).map_err(|e| e.to_string())?;
-        if response.is_empty() {
-            let expected = match self.block.section("curl_error") {
-                Value::Undef => false,
-                pattern @ Value::Regex { .. } => {
-                    self.perl.matches(pattern, "", complaint.as_bytes())?
-                }
-                text => find(complaint.as_bytes(), text.bytes().unwrap_or_default()).is_some(),
-            };
-            if !expected {
-                failures.push(format!("curl got no response: {complaint}"));
-            }
-        }
-        Ok(response)
     }
 }
