@@ -42,6 +42,7 @@
 
 mod abi;
 mod args;
+mod body;
 mod config;
 mod handlers;
 mod log;
@@ -59,6 +60,7 @@ mod wake;
 mod worker;
 
 pub use args::{Arg, ArgError, Args, FromArg, Status, Value};
+pub use body::Body;
 pub use log::Level;
 pub use request::Request;
 pub use response::{Bytes, Error, Response, Result};

@@ -2,11 +2,12 @@
 
 use crate::abi::{Kept, NgxRequest};
 use crate::args::Value;
+use crate::body::Body;
 use crate::config::LocationConf;
 use crate::log::Level;
 use crate::parse;
 use crate::response::{Bytes, Error, Pinned, Result};
-use crate::wake::Key;
+use crate::task::TaskRef;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,16 +24,16 @@ use std::time::Duration;
 pub struct Request {
     raw: NgxRequest,
     conf: Kept<LocationConf>,
-    key: Key,
+    task: TaskRef,
     _event_thread: PhantomData<*const ()>,
 }
 
 impl Request {
-    pub(crate) fn new(raw: NgxRequest, conf: Kept<LocationConf>, key: Key) -> Request {
+    pub(crate) fn new(raw: NgxRequest, conf: Kept<LocationConf>, task: TaskRef) -> Request {
         Request {
             raw,
             conf,
-            key,
+            task,
             _event_thread: PhantomData,
         }
     }
@@ -112,6 +113,38 @@ impl Request {
         self.text(self.raw.client_address())
     }
 
+    /// The request's body: `.await` gives the whole of it, [`Body::chunk`] what has come so far.
+    ///
+    /// nginx's limits hold: a body longer than `client_max_body_size` is answered with 413, one
+    /// that stops coming for `client_body_timeout` with 408, and `Expect: 100-continue` is heeded
+    /// when the reading begins. A body is read once; one that another module has read before, or
+    /// that came together with the header, can be read again. A subrequest has its main request's
+    /// body if that has been read, and none otherwise.
+    ///
+    /// A handler that does not read the body leaves it to nginx, which discards it.
+    ///
+    /// ```
+    /// # use content_by_rust::{Request, Response, Result};
+    /// async fn echo(request: &mut Request) -> Result<Response> {
+    ///     Ok(Response::body(request.body().await?))
+    /// }
+    /// ```
+    pub fn body(&mut self) -> Body<'_> {
+        Body::new(self)
+    }
+
+    pub(crate) fn raw(&self) -> NgxRequest {
+        self.raw
+    }
+
+    pub(crate) fn task(&self) -> TaskRef {
+        self.task
+    }
+
+    pub(crate) fn ignores_client_abort(&self) -> bool {
+        self.conf.ignores_client_abort()
+    }
+
     /// An nginx variable, by its name without the `$`; `None` where there is none of this name or
     /// it has no value.
     pub fn variable(&self, name: &str) -> Option<&str> {
@@ -138,7 +171,7 @@ impl Request {
         Bytes::Request(Pinned {
             data: NonNull::from(bytes).cast(),
             len: bytes.len(),
-            key: self.key,
+            key: self.task.key(),
         })
     }
 

@@ -283,6 +283,6 @@ mod tests {
 
     #[test]
     fn an_answer_is_small_enough_to_be_moved_about() {
-        assert!(size_of::<Result<Response>>() <= 88);
+        assert!(size_of::<Result<Response>>() <= 96);
     }
 }

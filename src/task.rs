@@ -49,6 +49,8 @@ struct Header {
     request: NgxRequest,
     key: Key,
     state: Cell<State>,
+    /// The future waits for the client's body: events of the connection are for it.
+    reads_body: Cell<bool>,
     poll: unsafe fn(NonNull<Header>, &Worker) -> Step,
     drop: unsafe fn(NonNull<Header>, &Worker),
 }
@@ -141,10 +143,11 @@ where
             request,
             key,
             state: Cell::new(State::Starting),
+            reads_body: Cell::new(false),
             poll: poll::<H, F>,
             drop: drop_future::<H, F>,
         });
-        (&raw mut (*task).request).write(Request::new(request, conf, key));
+        (&raw mut (*task).request).write(Request::new(request, conf, TaskRef(header)));
     }
     // SAFETY: the header lives as long as the request (invariant 1).
     let this = unsafe { header.as_ref() };
@@ -155,7 +158,7 @@ where
             let _context = context::<H>(worker);
             // SAFETY: the handler's request is borrowed by the future alone, lies beside it, and
             // lives longer (invariant 1).
-            make(unsafe { &mut *(&raw mut (*task).request) })
+            make(unsafe { &mut (*task).request })
         }))
     });
     let step = match made {
@@ -180,8 +183,7 @@ where
 impl Header {
     /// The first poll was not ready: from here on nginx's events and the worker's decide.
     fn wait(&self, header: NonNull<Header>, worker: &Worker, conf: &LocationConf) -> ngx_int_t {
-        if !conf.ignores_client_abort()
-            && self.request.is_main()
+        if (!conf.ignores_client_abort() || self.reads_body.get())
             && self.request.watch_client(on_client_event).is_err()
         {
             self.state.set(State::Done);
@@ -229,6 +231,38 @@ impl Header {
             // A request that is being started is not ended.
             State::Starting | State::Cancelled | State::Done => {}
         }
+    }
+}
+
+/// For the request's own future, which is part of the task.
+impl TaskRef {
+    /// Names the task while it lives.
+    pub(crate) fn key(self) -> Key {
+        self.header().key
+    }
+
+    /// Has the future polled when the client sends something.
+    pub(crate) fn read_body(self) -> Result<(), ()> {
+        self.header().reads_body.set(true);
+        self.header().request.watch_client(on_client_event)
+    }
+
+    /// Ends [`read_body`](TaskRef::read_body): events of the connection tell of aborts again.
+    pub(crate) fn end_read_body(self, ignores_client_abort: bool) {
+        let this = self.header();
+        if !this.reads_body.replace(false) || this.state.get() == State::Done {
+            return;
+        }
+        this.request.unwatch_client();
+        if !ignores_client_abort {
+            // Where the event cannot be had, an abort is noticed when the answer is sent.
+            let _ = this.request.watch_client(on_client_event);
+        }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: the task lives as long as its request, and its future no longer (invariant 1).
+        unsafe { self.0.as_ref() }
     }
 }
 
@@ -368,6 +402,14 @@ extern "C" fn on_client_event(r: *mut ngx_http_request_t) {
     // SAFETY: nginx calls this for a live request (invariant 1).
     let request = unsafe { NgxRequest::new(r) };
     let waiting = waiting_task(request);
+
+    if let (Some((key, header)), Some(worker)) = (waiting, worker::here()) {
+        // SAFETY: just found waiting (invariant 1).
+        if unsafe { header.as_ref() }.reads_body.get() {
+            worker.wake(key);
+            return;
+        }
+    }
 
     // SAFETY: as above. It may finalize the request, whose memory stays until we return, as a
     // terminated request is freed by a posted one.

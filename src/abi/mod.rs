@@ -4,6 +4,7 @@
 //! here ([`NgxRequest`], [`Conf`], [`Event`]) can be used without `unsafe` once they exist:
 //! making one is the only promise.
 
+mod body;
 mod conf;
 mod core;
 mod event;
@@ -17,6 +18,7 @@ mod shim {
     include!(concat!(env!("OUT_DIR"), "/shim.rs"));
 }
 
+pub(crate) use self::body::{BodyError, BodyReader};
 pub(crate) use self::conf::{
     CONF_OK, ComplexValue, Conf, Kept, conf_error, http_main_conf, set_location_handler,
 };

@@ -36,6 +36,12 @@ cbr_request_watch_client(ngx_http_request_t *r,
 {
     ngx_event_t  *rev;
 
+    /* events go to the active request; a subrequest may not be the one */
+
+    if (r->connection->data != r) {
+        return NGX_OK;
+    }
+
     rev = r->connection->read;
 
     if (rev->ready) {
@@ -116,6 +122,155 @@ cbr_request_variable(ngx_http_request_t *r, const u_char *name, size_t len,
     value->data = vv->data;
 
     return NGX_OK;
+}
+
+
+static void
+cbr_body_opened(ngx_http_request_t *r)
+{
+    /* cbr_body_open() goes on */
+
+    (void) r;
+}
+
+
+/*
+ * Begins to read the body, as it comes where nobody has read it, or goes on
+ * where a reading was given up.  One that has
+ * been read already, or came whole with the header, is left as it is for
+ * whoever may want it after us: "saved" walks it.  Returns NGX_OK, or the
+ * status that the request ends with.
+ */
+
+ngx_int_t
+cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved)
+{
+    ngx_int_t  rc;
+
+    *saved = NULL;
+
+    if (r->reading_body) {
+        return NGX_OK;
+    }
+
+    if (r == r->main && r->request_body == NULL && !r->discard_body) {
+        r->request_body_no_buffering = 1;
+    }
+
+    rc = ngx_http_read_client_request_body(r, cbr_body_opened);
+
+    if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+        return rc;
+    }
+
+    /* the reference was for a handler that finalizes the request */
+
+    r->main->count--;
+
+    if (r->request_body && !r->reading_body) {
+        *saved = r->request_body->bufs;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * NGX_OK: a piece, or NULL at the body's end; NGX_AGAIN: the rest has not
+ * arrived yet; otherwise the status that the request ends with.
+ */
+
+ngx_int_t
+cbr_body_next(ngx_http_request_t *r, ngx_chain_t **saved, ngx_buf_t **piece)
+{
+    ngx_int_t                 rc;
+    ngx_chain_t              *cl;
+    ngx_http_request_body_t  *rb;
+
+    *piece = NULL;
+
+    while (*saved) {
+        cl = *saved;
+        *saved = cl->next;
+
+        if (!ngx_buf_special(cl->buf)) {
+            *piece = cl->buf;
+            return NGX_OK;
+        }
+    }
+
+    if (!r->request_body_no_buffering) {
+        return NGX_OK;
+    }
+
+    rb = r->request_body;
+
+    for ( ;; ) {
+
+        while (rb->bufs) {
+            cl = rb->bufs;
+            *piece = cl->buf;
+
+            rb->bufs = cl->next;
+            ngx_free_chain(r->pool, cl);
+
+            if (!ngx_buf_special(*piece)) {
+                return NGX_OK;
+            }
+
+            *piece = NULL;
+        }
+
+        if (!r->reading_body) {
+            return NGX_OK;
+        }
+
+        rc = ngx_http_read_unbuffered_request_body(r);
+
+        if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+            return rc;
+        }
+
+        if (rc == NGX_AGAIN && rb->bufs == NULL) {
+            return NGX_AGAIN;
+        }
+    }
+}
+
+
+size_t
+cbr_body_piece_size(const ngx_buf_t *b)
+{
+    return ngx_buf_size(b);
+}
+
+
+ngx_int_t
+cbr_body_piece_copy(ngx_buf_t *b, u_char *to, size_t size)
+{
+    if (ngx_buf_in_memory(b)) {
+        ngx_memcpy(to, b->pos, size);
+        return NGX_OK;
+    }
+
+    if (ngx_read_file(b->file, to, size, b->file_pos)
+        != (ssize_t) size)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/* lets nginx use the buffer again; a saved body's is left alone */
+
+void
+cbr_body_piece_done(ngx_http_request_t *r, ngx_buf_t *b)
+{
+    if (r->request_body_no_buffering) {
+        b->pos = b->last;
+    }
 }
 
 

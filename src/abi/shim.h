@@ -36,6 +36,15 @@ ngx_uint_t cbr_request_has_error_page(ngx_http_request_t *r, ngx_uint_t status);
 ngx_int_t cbr_request_variable(ngx_http_request_t *r, const u_char *name,
     size_t len, ngx_str_t *value);
 
+/* request bodies */
+ngx_int_t cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved);
+ngx_int_t cbr_body_next(ngx_http_request_t *r, ngx_chain_t **saved,
+    ngx_buf_t **piece);
+size_t cbr_body_piece_size(const ngx_buf_t *b);
+ngx_int_t cbr_body_piece_copy(ngx_buf_t *b, u_char *to,
+    size_t size);
+void cbr_body_piece_done(ngx_http_request_t *r, ngx_buf_t *b);
+
 /* responses */
 ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
     size_t name_len, const u_char *value, size_t value_len);

@@ -1,0 +1,106 @@
+//! Reading the request's body.
+
+use crate::abi::{BodyError, BodyReader};
+use crate::request::Request;
+use crate::response::{Error, Result};
+use crate::task::TaskRef;
+use std::fmt;
+use std::future::{IntoFuture, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
+/// The body of a request, on its way in: what [`Request::body`] returns.
+pub struct Body<'a> {
+    request: &'a mut Request,
+    reader: Option<BodyReader>,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(request: &'a mut Request) -> Body<'a> {
+        Body {
+            request,
+            reader: None,
+        }
+    }
+
+    /// The next part of the body, as large as what has arrived and no larger than
+    /// `client_body_buffer_size`; `None` at the end. While nobody asks, nginx reads no further
+    /// than that, and the client has to wait.
+    ///
+    /// ```
+    /// # use content_by_rust::{Request, Response, Result};
+    /// async fn count(request: &mut Request) -> Result<Response> {
+    ///     let mut body = request.body();
+    ///     let mut bytes = 0;
+    ///     while let Some(chunk) = body.chunk().await? {
+    ///         bytes += chunk.len();
+    ///     }
+    ///     Ok(Response::text(format!("{bytes}\n")))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The status that nginx answers such a body with: 413, 408, 400.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>> {
+        let mut chunk = Vec::new();
+        let more = self.append_to(&mut chunk).await?;
+        Ok(more.then_some(chunk))
+    }
+
+    /// Appends the next part. False at the end.
+    async fn append_to(&mut self, to: &mut Vec<u8>) -> Result<bool> {
+        let raw = self.request.raw();
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            None => self.reader.insert(BodyReader::open(raw).map_err(refused)?),
+        };
+        let reading = Reading {
+            task: self.request.task(),
+            ignores_client_abort: self.request.ignores_client_abort(),
+        };
+        poll_fn(|_| match reader.read(raw, to) {
+            Poll::Ready(more) => Poll::Ready(more.map_err(refused)),
+            Poll::Pending => match reading.task.read_body() {
+                Ok(()) => Poll::Pending,
+                Err(()) => Poll::Ready(Err(Error::new(500))),
+            },
+        })
+        .await
+    }
+}
+
+/// While this lives, what comes from the client wakes the task.
+struct Reading {
+    task: TaskRef,
+    ignores_client_abort: bool,
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.task.end_read_body(self.ignores_client_abort);
+    }
+}
+
+fn refused(error: BodyError) -> Error {
+    Error::new(error.0)
+}
+
+impl<'a> IntoFuture for Body<'a> {
+    type Output = Result<Vec<u8>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<Vec<u8>>> + 'a>>;
+
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let mut body = Vec::new();
+            while self.append_to(&mut body).await? {}
+            Ok(body)
+        })
+    }
+}
+
+impl fmt::Debug for Body<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").finish_non_exhaustive()
+    }
+}
