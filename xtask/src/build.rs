@@ -81,6 +81,7 @@ fn compile(nginx: &Nginx, package: &str) -> Result<PathBuf> {
         "--package",
         package,
     ]);
+    cargo.arg("--features").arg(features(package)?);
     cargo.arg("--message-format=json-render-diagnostics");
     eprintln!("$ {}", shell::display(&cargo));
     let output = cargo
@@ -93,6 +94,29 @@ fn compile(nginx: &Nginx, package: &str) -> Result<PathBuf> {
     library(&String::from_utf8_lossy(&output.stdout)).with_context(|| {
         format!("{package} is not a module: its Cargo.toml needs crate-type = [\"cdylib\"]")
     })
+}
+
+/// What a package's module is built with: its default features but `vendored`, which is for builds that know of no nginx.
+fn features(package: &str) -> Result<String> {
+    let mut cargo = shell::command("cargo");
+    cargo
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(project::root());
+    let metadata: Value = serde_json::from_str(&shell::quiet(&mut cargo)?.stdout)?;
+    let package = metadata["packages"]
+        .as_array()
+        .and_then(|packages| packages.iter().find(|p| p["name"] == package))
+        .with_context(|| format!("the workspace has no package {package}"))?;
+    Ok(without_vendored(&package["features"]["default"]))
+}
+
+fn without_vendored(features: &Value) -> String {
+    let features = features.as_array().into_iter().flatten();
+    let features: Vec<&str> = features
+        .filter_map(Value::as_str)
+        .filter(|feature| *feature != "vendored")
+        .collect();
+    features.join(",")
 }
 
 /// The last cdylib in cargo's messages: the package's own, as cargo builds it after what it depends on.
@@ -179,6 +203,13 @@ fn shown(path: &Path) -> std::path::Display<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_module_is_built_with_its_default_features_but_vendored() {
+        let features = serde_json::json!(["vendored", "tokio", "x"]);
+        assert_eq!(without_vendored(&features), "tokio,x");
+        assert_eq!(without_vendored(&Value::Null), "");
+    }
 
     fn nginx() -> Nginx {
         Nginx {
