@@ -165,6 +165,12 @@ fn run_block(
             "no_nginx_manager() is not supported".to_owned(),
         ));
     }
+    for section in ["raw_request", "pipelined_requests"] {
+        if block.has("http2") && block.has(section) {
+            let message = format!("--- http2 cannot be used with --- {section}");
+            return Err(Stop::Broken(message));
+        }
+    }
     if !block.has("config") {
         let message = "the block has no --- config, and no block before it has one";
         return Err(Stop::Broken(message.to_owned()));

@@ -116,3 +116,11 @@ too late
 GET /slow
 --- timeout: 0.2
 --- curl_error: another error
+
+
+
+=== HTTP/2, raw -> --- http2 cannot be used with --- raw_request
+--- config eval: $::Config
+--- http2
+--- raw_request eval
+"GET /t HTTP/1.1\r\n\r\n"
