@@ -1,0 +1,97 @@
+//! What a handler sees of its request, told to the client.
+
+use content_by_rust::{ArgError, Args, Handler, Level, Request, Response, Result, Value};
+
+/// The request line and the client.
+pub async fn tell(request: &mut Request) -> Result<Response> {
+    Ok(Response::text(format!(
+        "method {}\npath {}\npath bytes {}\nquery {}\nclient {}\n",
+        request.method(),
+        request.path(),
+        request.path_bytes().escape_ascii(),
+        request.query().escape_ascii(),
+        request.client_address(),
+    )))
+}
+
+/// Each argument, decoded and raw; then the first one called `a`, both ways.
+pub async fn arguments(request: &mut Request) -> Result<Response> {
+    let mut told = String::new();
+    for (name, value) in request.args() {
+        told += &format!("decoded {name:?} {value:?}\n");
+    }
+    for (name, value) in request.raw_args() {
+        let (name, value) = (name.escape_ascii(), value.escape_ascii());
+        told += &format!("raw {name} {value}\n");
+    }
+    told += &format!("a is {:?}\n", request.arg("a"));
+    let raw = request
+        .raw_arg("a")
+        .map(|raw| raw.escape_ascii().to_string());
+    told += &format!("raw a is {raw:?}\n");
+    Ok(Response::text(told))
+}
+
+/// Header lines but for those that every client sends; and the first `X-One`, asked for in
+/// another case.
+pub async fn headers(request: &mut Request) -> Result<Response> {
+    let mut told = String::new();
+    for (name, value) in request.headers() {
+        if name.starts_with(b"X-") {
+            let (name, value) = (name.escape_ascii(), value.escape_ascii());
+            told += &format!("{name}: {value}\n");
+        }
+    }
+    let one = request
+        .header_bytes("x-ONE")
+        .map(|one| one.escape_ascii().to_string());
+    told += &format!("one is {:?}, in bytes {one:?}\n", request.header("x-ONE"));
+    told += &format!("none is {:?}\n", request.header("X-None"));
+    Ok(Response::text(told))
+}
+
+/// The variable that `?name=` names.
+pub async fn variable(request: &mut Request) -> Result<Response> {
+    let name = request.arg("name").unwrap_or_default();
+    let bytes = request
+        .variable_bytes(name)
+        .map(|value| value.escape_ascii().to_string());
+    let told = format!("{:?}, in bytes {bytes:?}\n", request.variable(name));
+    Ok(Response::text(told))
+}
+
+/// A line at each level.
+pub async fn log_levels(request: &mut Request) -> Result<Response> {
+    for level in [
+        Level::Emerg,
+        Level::Alert,
+        Level::Crit,
+        Level::Error,
+        Level::Warn,
+        Level::Notice,
+        Level::Info,
+        Level::Debug,
+    ] {
+        request.log(
+            level,
+            format_args!("a line at {level:?} with 100 %s and {}", "text"),
+        );
+    }
+    Ok(Response::text("logged\n"))
+}
+
+/// Answers `value=`, a text with variables, as the location's configuration gives it.
+pub struct Evaluate {
+    value: Value,
+}
+
+impl Handler for Evaluate {
+    fn configure(args: &mut Args<'_>) -> Result<Self, ArgError> {
+        let value = args.value("value")?.ok_or_else(|| args.missing("value"))?;
+        Ok(Evaluate { value })
+    }
+
+    async fn handle(&self, request: &mut Request) -> Result<Response> {
+        Ok(Response::body(request.evaluate(self.value)?))
+    }
+}

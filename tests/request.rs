@@ -1,0 +1,265 @@
+//! What a handler sees of its request, told over real sockets.
+
+mod support;
+
+use support::http::{Client, get, request, text};
+use support::{alarms, logged, quits_in_peace};
+use test_nginx::Server;
+
+fn server() -> Server {
+    support::start(
+        support::server()
+            .master(true)
+            .log_level("debug")
+            .http_config("map $uri $mapped { default \"mapped $uri\"; }")
+            .config(
+                "location /tell { content_by_rust tell; }
+                 location = /real {
+                     set_real_ip_from 127.0.0.1; content_by_rust tell;
+                 }
+                 location = /arguments { content_by_rust arguments; }
+                 location = /headers { content_by_rust headers; }
+                 location = /variable { set $own \"its own\"; set $none \"\"; content_by_rust variable; }
+                 location = /levels { content_by_rust log_levels; }
+                 location = /value { content_by_rust evaluate value=\"a=$arg_a b=$mapped\"; }
+                 location = /constant { content_by_rust evaluate value=constant; }
+                 location = /page { ssi on; ssi_types *; content_by_rust reply
+                     body='<!--# include virtual=\"/tell/part?x=y\" -->'; }
+                 location = /ok { content_by_rust ok; }",
+            ),
+    )
+}
+
+/// The body of the answer to a request of these lines.
+fn ask(server: &Server, lines: &[u8]) -> String {
+    let mut client = Client::connect(server.addr());
+    client.send([lines, b"\r\nHost: localhost\r\n\r\n"].concat());
+    let answer = client.read();
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.text().to_owned()
+}
+
+#[test]
+fn method_path_query_and_client() {
+    let server = server();
+    assert_eq!(
+        ask(&server, b"GET /tell HTTP/1.1"),
+        "method GET\npath /tell\npath bytes /tell\nquery \nclient 127.0.0.1\n"
+    );
+    assert_eq!(
+        ask(
+            &server,
+            b"PURGE /tell/x/../a%20b//c%2fd?q=%20&?x#no HTTP/1.1"
+        ),
+        "method PURGE\npath /tell/a b/c/d\npath bytes /tell/a b/c/d\nquery q=%20&?x\nclient 127.0.0.1\n"
+    );
+    quits_in_peace(server);
+}
+
+#[test]
+fn a_path_that_is_no_utf_8_is_replaced_in_texts_and_kept_in_bytes() {
+    let server = server();
+    let told = ask(&server, b"GET /tell/%ff%C3%A4 HTTP/1.1");
+    assert!(told.contains("path /tell/\u{fffd}ä\n"), "{told}");
+    assert!(
+        told.contains("path bytes /tell/\\xff\\xc3\\xa4\n"),
+        "{told}"
+    );
+    quits_in_peace(server);
+}
+
+#[test]
+fn the_clients_address_is_what_realip_says() {
+    let server = server();
+    let told = ask(&server, b"GET /real HTTP/1.1\r\nX-Real-IP: 192.0.2.7");
+    assert!(told.ends_with("client 192.0.2.7\n"), "{told}");
+    quits_in_peace(server);
+}
+
+#[test]
+fn a_subrequest_has_a_path_and_a_query_of_its_own() {
+    let server = server();
+    let told = text(&server, "/page?of=page");
+    assert!(told.contains("path /tell/part\n"), "{told}");
+    assert!(told.contains("query x=y\n"), "{told}");
+    quits_in_peace(server);
+}
+
+#[test]
+fn arguments_raw_and_decoded() {
+    let server = server();
+    assert_eq!(
+        text(
+            &server,
+            "/arguments?a=1+2%20%C3%A4&b&=c&a=second&%61=3&&d=x=y"
+        ),
+        "decoded \"a\" \"1 2 ä\"\n\
+         decoded \"b\" \"\"\n\
+         decoded \"\" \"c\"\n\
+         decoded \"a\" \"second\"\n\
+         decoded \"a\" \"3\"\n\
+         decoded \"d\" \"x=y\"\n\
+         raw a 1+2%20%C3%A4\n\
+         raw b \n\
+         raw  c\n\
+         raw a second\n\
+         raw %61 3\n\
+         raw d x=y\n\
+         a is Some(\"1 2 ä\")\n\
+         raw a is Some(\"1+2%20%C3%A4\")\n"
+    );
+    assert_eq!(text(&server, "/arguments"), "a is None\nraw a is None\n");
+    assert_eq!(text(&server, "/arguments?"), "a is None\nraw a is None\n");
+    quits_in_peace(server);
+}
+
+#[test]
+fn arguments_that_are_no_utf_8() {
+    let server = server();
+    assert_eq!(
+        ask(&server, b"GET /arguments?a=%ff%fe&%=%zz&\xff=\xe4 HTTP/1.1"),
+        "decoded \"a\" \"\u{fffd}\u{fffd}\"\n\
+         decoded \"%\" \"%zz\"\n\
+         decoded \"\u{fffd}\" \"\u{fffd}\"\n\
+         raw a %ff%fe\n\
+         raw % %zz\n\
+         raw \\xff \\xe4\n\
+         a is Some(\"\u{fffd}\u{fffd}\")\n\
+         raw a is Some(\"%ff%fe\")\n"
+    );
+    quits_in_peace(server);
+}
+
+#[test]
+fn headers_in_their_order_and_by_name_in_any_case() {
+    let server = server();
+    let lines = b"GET /headers HTTP/1.1\r\nX-Two: 2\r\nX-One: first\r\nX-One: second\r\nX-Empty:";
+    assert_eq!(
+        ask(&server, lines),
+        "X-Two: 2\nX-One: first\nX-One: second\nX-Empty: \n\
+         one is Some(\"first\"), in bytes Some(\"first\")\nnone is None\n"
+    );
+    // More than nginx keeps in one piece of its list.
+    let many: String = (0..60).map(|n| format!("X-Number: {n}\r\n")).collect();
+    let told = ask(
+        &server,
+        format!("GET /headers HTTP/1.1\r\n{many}X-One: last").as_bytes(),
+    );
+    let expected: String = (0..60).map(|n| format!("X-Number: {n}\n")).collect();
+    assert_eq!(
+        told,
+        expected + "X-One: last\none is Some(\"last\"), in bytes Some(\"last\")\nnone is None\n"
+    );
+    quits_in_peace(server);
+}
+
+#[test]
+fn a_header_that_is_no_utf_8_is_replaced_in_texts_and_kept_in_bytes() {
+    let server = server();
+    let told = ask(&server, b"GET /headers HTTP/1.1\r\nX-One: a\xffb");
+    assert!(
+        told.contains("one is Some(\"a\u{fffd}b\"), in bytes Some(\"a\\\\xffb\")"),
+        "{told}"
+    );
+    quits_in_peace(server);
+}
+
+#[test]
+fn variables_by_name() {
+    let server = server();
+    for (name, value) in [
+        ("own", "its own"),
+        ("mapped", "mapped /variable"),
+        ("arg_x", "y"),
+        ("http_x_one", "one"),
+        ("request_method", "GET"),
+        ("REQUEST_METHOD", "GET"),
+        ("none", ""),
+    ] {
+        let line = format!("GET /variable?name={name}&x=y HTTP/1.1\r\nX-One: one");
+        let told = ask(&server, line.as_bytes());
+        assert_eq!(
+            told,
+            format!("Some({value:?}), in bytes Some({value:?})\n"),
+            "{name}"
+        );
+    }
+    for name in [
+        "nothing_like_it",
+        "arg_z",
+        "http_z",
+        "cookie_z",
+        "1",
+        "",
+        "own%00",
+        "%ff",
+    ] {
+        let told = text(&server, &format!("/variable?name={name}"));
+        assert_eq!(told, "None, in bytes None\n", "{name:?}");
+    }
+    let told = text(&server, "/variable?name=arg_x&x=%ff");
+    assert_eq!(told, "Some(\"%ff\"), in bytes Some(\"%ff\")\n");
+    quits_in_peace(server);
+}
+
+#[test]
+fn values_of_the_configuration() {
+    let server = server();
+    assert_eq!(text(&server, "/value?a=1"), "a=1 b=mapped /value");
+    assert_eq!(text(&server, "/value"), "a= b=mapped /value");
+    assert_eq!(text(&server, "/constant"), "constant");
+    quits_in_peace(server);
+}
+
+#[test]
+fn the_log_at_nginxs_levels_names_the_connection_and_the_request() {
+    let server = server();
+    assert_eq!(text(&server, "/levels?x"), "logged\n");
+    let connection = {
+        let line = logged(&server, "a line at Error");
+        let (_, rest) = line.split_once(" *").expect("a connection's number");
+        rest.split(' ').next().unwrap().to_owned()
+    };
+    for level in [
+        "Emerg", "Alert", "Crit", "Error", "Warn", "Notice", "Info", "Debug",
+    ] {
+        let line = logged(&server, &format!("a line at {level}"));
+        assert!(
+            line.contains(&format!("[{}]", level.to_lowercase())),
+            "{line}"
+        );
+        assert!(line.contains(&format!(
+            " *{connection} a line at {level} with 100 %s and text"
+        )));
+        if level != "Debug" {
+            assert!(
+                line.contains("client: 127.0.0.1, server: localhost"),
+                "{line}"
+            );
+            assert!(
+                line.contains("request: \"GET /levels?x HTTP/1.1\""),
+                "{line}"
+            );
+        }
+    }
+    // Another connection has another number.
+    assert_eq!(get(&server, "/levels?y").status, 200);
+    assert!(
+        !server.error_log().lines().any(|line| {
+            line.contains(&format!(" *{connection} ")) && line.contains("/levels?y")
+        })
+    );
+    assert_eq!(alarms(&server).len(), 6, "the three levels of alarm, twice");
+}
+
+#[test]
+fn the_log_leaves_out_what_the_configuration_does() {
+    let config = "location = /levels { content_by_rust log_levels; }";
+    let server = support::start(support::server().log_level("warn").config(config));
+    let mut client = Client::connect(server.addr());
+    client.send(request("GET", "/levels"));
+    assert_eq!(client.read().status, 200);
+    let log = server.error_log();
+    let lines = log.lines().filter(|line| line.contains("a line at"));
+    assert_eq!(lines.count(), 5, "{log}");
+}
