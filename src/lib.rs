@@ -55,6 +55,7 @@ mod response;
 #[cfg(feature = "tokio")]
 mod runtime;
 mod sleep;
+mod stream;
 mod task;
 mod wake;
 mod worker;
@@ -67,6 +68,7 @@ pub use response::{Bytes, Error, Response, Result};
 #[cfg(feature = "tokio")]
 pub use runtime::{Offload, offload, offload_blocking};
 pub use sleep::{Sleep, sleep};
+pub use stream::Stream;
 
 use std::future::Future;
 

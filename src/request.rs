@@ -6,7 +6,8 @@ use crate::body::Body;
 use crate::config::LocationConf;
 use crate::log::Level;
 use crate::parse;
-use crate::response::{Bytes, Error, Pinned, Result};
+use crate::response::{Bytes, Error, Pinned, Response, Result};
+use crate::stream::Stream;
 use crate::task::TaskRef;
 use std::borrow::Cow;
 use std::fmt;
@@ -131,6 +132,17 @@ impl Request {
     /// ```
     pub fn body(&mut self) -> Body<'_> {
         Body::new(self)
+    }
+
+    /// Sends the head of an answer whose body [the handler writes](Stream) piece by piece. A body
+    /// of the head's is not sent.
+    ///
+    /// # Errors
+    ///
+    /// The client is gone, or nginx has answered in the handler's place: a conditional request
+    /// that was not met, a header that must not be sent.
+    pub fn stream(&mut self, head: Response) -> Result<Stream<'_>> {
+        Stream::start(self, head)
     }
 
     pub(crate) fn raw(&self) -> NgxRequest {

@@ -79,9 +79,16 @@ impl From<Vec<u8>> for Bytes {
 /// `limit_rate`, `add_header`, the filters of other modules.
 #[must_use = "a handler returns its answer"]
 pub struct Response {
+    pub(crate) head: Head,
+    pub(crate) body: Option<Bytes>,
+    /// All but its end has been sent: see [`Stream`](crate::Stream).
+    pub(crate) streamed: bool,
+}
+
+/// What comes before the body.
+pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) content_type: Option<Bytes>,
-    pub(crate) body: Option<Bytes>,
     pub(crate) headers: Vec<(Bytes, Bytes)>,
 }
 
@@ -93,11 +100,21 @@ impl Response {
     /// nginx's own page.
     pub const fn new(status: u16) -> Response {
         Response {
-            status,
-            content_type: None,
+            head: Head {
+                status,
+                content_type: None,
+                headers: Vec::new(),
+            },
             body: None,
-            headers: Vec::new(),
+            streamed: false,
         }
+    }
+
+    /// The end of an answer that has been sent.
+    pub(crate) const fn streamed() -> Response {
+        let mut response = Response::new(200);
+        response.streamed = true;
+        response
     }
 
     /// 200 with a body whose type nginx chooses: by the `types` of the location, from the path's
@@ -123,14 +140,14 @@ impl Response {
 
     /// Sets the status: 200 to 999. Anything else is logged, and answered with 500.
     pub fn status(mut self, status: u16) -> Response {
-        self.status = status;
+        self.head.status = status;
         self
     }
 
     /// Sets the content type, with its parameters if it has any. A type with a control character
     /// is logged, and answered with 500.
     pub fn content_type(mut self, content_type: impl Into<Bytes>) -> Response {
-        self.content_type = Some(content_type.into());
+        self.head.content_type = Some(content_type.into());
         self
     }
 
@@ -148,7 +165,7 @@ impl Response {
     /// is a name that is no token or a value with a control character: neither can split an
     /// answer in two. `Content-Type` has [a method of its own](Response::content_type).
     pub fn header(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Response {
-        self.headers.push((name.into(), value.into()));
+        self.head.headers.push((name.into(), value.into()));
         self
     }
 }
@@ -156,7 +173,7 @@ impl Response {
 impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Response")
-            .field("status", &self.status)
+            .field("status", &self.head.status)
             .finish_non_exhaustive()
     }
 }

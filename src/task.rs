@@ -26,6 +26,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 const DONE: ngx_int_t = NGX_DONE as ngx_int_t;
+const ERROR: ngx_int_t = NGX_ERROR as ngx_int_t;
 const INTERNAL_SERVER_ERROR: ngx_int_t = NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ struct Header {
     state: Cell<State>,
     /// The future waits for the client's body: events of the connection are for it.
     reads_body: Cell<bool>,
+    /// The answer's head has been sent: it is too late for another.
+    head_sent: Cell<bool>,
     poll: unsafe fn(NonNull<Header>, &Worker) -> Step,
     drop: unsafe fn(NonNull<Header>, &Worker),
 }
@@ -144,6 +147,7 @@ where
             key,
             state: Cell::new(State::Starting),
             reads_body: Cell::new(false),
+            head_sent: Cell::new(false),
             poll: poll::<H, F>,
             drop: drop_future::<H, F>,
         });
@@ -260,6 +264,11 @@ impl TaskRef {
         }
     }
 
+    /// From here on the future's end is the answer's end.
+    pub(crate) fn set_head_sent(self) {
+        self.header().head_sent.set(true);
+    }
+
     fn header(&self) -> &Header {
         // SAFETY: the task lives as long as its request, and its future no longer (invariant 1).
         unsafe { self.0.as_ref() }
@@ -303,6 +312,7 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
         return Step::Gone;
     }
     Step::Answered(match result {
+        result if this.head_sent.get() => end(this.request, result),
         Ok(response) => {
             // SAFETY: the buffer is part of the task, in the request's pool (invariant 1).
             unsafe {
@@ -312,6 +322,24 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
         }
         Err(error) => error.log_and_status(this.request).into(),
     })
+}
+
+/// Ends an answer that has been begun. One that did not come to its end is cut off, so that the
+/// client sees that something is missing.
+#[cold]
+fn end(request: NgxRequest, result: Result<Response>) -> ngx_int_t {
+    match result {
+        Ok(response) if response.streamed => abi::end_stream(request),
+        Ok(_) => {
+            let message = "the handler returned a second answer, not Stream::finish()";
+            request.log(Level::Error as usize, message);
+            ERROR
+        }
+        Err(error) => {
+            error.log_and_status(request);
+            ERROR
+        }
+    }
 }
 
 /// Polls the future of a task. One that is ready is dropped and answered, and so is one that
@@ -395,6 +423,15 @@ extern "C" fn on_cleanup(data: *mut c_void) {
     };
     // SAFETY: the node that brought us here is part of the header (invariant 1).
     unsafe { header.as_ref() }.cancel(header);
+}
+
+/// A request that streams its answer can go on.
+pub(crate) extern "C" fn on_writable(r: *mut ngx_http_request_t) {
+    // SAFETY: nginx calls this for a live request (invariant 1).
+    let waiting = waiting_task(unsafe { NgxRequest::new(r) });
+    if let (Some((key, _)), Some(worker)) = (waiting, worker::here()) {
+        worker.wake(key);
+    }
 }
 
 /// Something happened on the connection of a client whose request waits.

@@ -198,6 +198,7 @@ layout_of!(
     cbr_offset_pool_cleanup_data,
     cbr_size_pool_cleanup_data
 );
+layout_of!(ngx_buf_t, start, cbr_offset_buf_start, cbr_size_buf_start);
 layout_of!(ngx_list_t, part, cbr_offset_list_part, cbr_size_list_part);
 layout_of!(
     ngx_list_part_t,

@@ -11,6 +11,7 @@ mod event;
 mod layout;
 mod request;
 mod send;
+mod stream;
 
 /// The shim's bindings, generated from `shim.h` by the build script.
 #[allow(non_camel_case_types, non_upper_case_globals, dead_code, clippy::all)]
@@ -28,7 +29,8 @@ pub(crate) use self::event::{
     timer_resolution, unwatch_fd, watch_fd,
 };
 pub(crate) use self::request::NgxRequest;
-pub(crate) use self::send::{finish, send};
+pub(crate) use self::send::{end_stream, finish, send};
+pub(crate) use self::stream::{Ended, StreamWriter};
 
 use nginx_sys::ngx_str_t;
 

@@ -114,6 +114,12 @@ impl NgxRequest {
         unsafe { shim::cbr_request_has_error_page(self.as_ptr(), status.into()) != 0 }
     }
 
+    /// Whether an answer's head has been sent.
+    pub(crate) fn header_sent(self) -> bool {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { shim::cbr_request_header_sent(self.as_ptr()) != 0 }
+    }
+
     /// Whether the client is known to have gone.
     pub(crate) fn client_gone(self) -> bool {
         // SAFETY: the request and so its connection live (invariant 1).

@@ -2,7 +2,7 @@
 
 use super::{NgxRequest, shim};
 use crate::log::Level;
-use crate::response::{Bytes, Response, check_header, check_value};
+use crate::response::{Bytes, Head, Response, check_header, check_value};
 use crate::wake::Key;
 use nginx_sys::*;
 use std::fmt;
@@ -37,46 +37,78 @@ pub(crate) unsafe fn send(
     }
 
     let Response {
-        status,
-        content_type,
+        head,
         body,
-        headers,
+        streamed,
     } = response;
-
-    if !(200..=999).contains(&status) {
+    if streamed {
         return refuse(
             request,
-            format_args!("the handler answered with invalid status {status}"),
+            format_args!("the handler returned another request's stream"),
         );
     }
-    if !headers.is_empty() && !add_headers(request, key, headers) {
-        return INTERNAL_SERVER_ERROR;
-    }
+    let status = head.status;
 
     // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
     if body.is_none() && (status >= 400 || matches!(status, 301..=303 | 307 | 308)) {
-        return ngx_int_t::from(status as i16);
+        return match set_status_and_headers(request, key, status, head.headers) {
+            Ok(()) => ngx_int_t::from(status as i16),
+            Err(rc) => rc,
+        };
     }
-
     let Some(body) = pin(request, key, body.unwrap_or(Bytes::from_static(b""))) else {
         return INTERNAL_SERVER_ERROR;
     };
+    match send_head(request, key, head, body.len as off_t) {
+        Err(rc) => rc,
+        // A subrequest's end needs no buffer of its own.
+        Ok(rc) if body.len == 0 && !request.is_main() => rc,
+        // SAFETY: the request lives; the buffer and the body live as long (invariant 1).
+        Ok(_) => unsafe { shim::cbr_response_body(r, buf.cast(), body.data, body.len) },
+    }
+}
 
+/// Sends the end of an answer whose head and body have been sent.
+pub(crate) fn end_stream(request: NgxRequest) -> ngx_int_t {
+    let r = request.as_ptr();
+    // SAFETY: the request lives (invariant 1).
+    unsafe {
+        let rc = ngx_http_discard_request_body(r);
+        if rc != OK {
+            return ERROR;
+        }
+        if shim::cbr_request_header_only(r) != 0 {
+            return OK;
+        }
+        ngx_http_send_special(r, NGX_HTTP_LAST as ngx_uint_t)
+    }
+}
+
+/// Sends an answer's head. `Ok` with nginx's code where a body can follow; `Err` with that to
+/// finalize the request with where the answer ends here.
+#[inline(always)]
+pub(super) fn send_head(
+    request: NgxRequest,
+    key: Key,
+    head: Head,
+    content_length: off_t,
+) -> Result<ngx_int_t, ngx_int_t> {
+    set_status_and_headers(request, key, head.status, head.headers)?;
+
+    let r = request.as_ptr();
     // SAFETY: the request lives; what is stored lives as long (invariant 1).
     unsafe {
-        (*r).headers_out.status = status.into();
-        (*r).headers_out.content_length_n = body.len as off_t;
+        (*r).headers_out.status = head.status.into();
+        (*r).headers_out.content_length_n = content_length;
 
-        match content_type {
+        match head.content_type {
             Some(content_type) => {
                 let literal = matches!(content_type, Bytes::Static(_));
-                let Some(content_type) = pin(request, key, content_type) else {
-                    return INTERNAL_SERVER_ERROR;
-                };
+                let content_type = pin(request, key, content_type).ok_or(INTERNAL_SERVER_ERROR)?;
                 let text = super::bytes(content_type);
                 // What the program says itself needs no check on every request.
                 if !literal && let Err(message) = check_value("Content-Type", text) {
-                    return refuse(request, format_args!("{message}"));
+                    return Err(refuse(request, format_args!("{message}")));
                 }
                 // gzip_types and its like compare the type without its parameters.
                 let len = text.iter().position(|&c| c == b';').unwrap_or(text.len());
@@ -86,23 +118,37 @@ pub(crate) unsafe fn send(
             }
             None => {
                 if ngx_http_set_content_type(r) != OK {
-                    return INTERNAL_SERVER_ERROR;
+                    return Err(INTERNAL_SERVER_ERROR);
                 }
             }
         }
 
         let rc = ngx_http_send_header(r);
         if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
-            return rc;
+            return Err(rc);
         }
-
-        // A subrequest's end needs no buffer of its own.
-        if body.len == 0 && !request.is_main() {
-            return rc;
-        }
-
-        shim::cbr_response_body(r, buf.cast(), body.data, body.len)
+        Ok(rc)
     }
+}
+
+/// Checks the status and adds the handler's header lines.
+#[inline(always)]
+fn set_status_and_headers(
+    request: NgxRequest,
+    key: Key,
+    status: u16,
+    headers: Vec<(Bytes, Bytes)>,
+) -> Result<(), ngx_int_t> {
+    if !(200..=999).contains(&status) {
+        return Err(refuse(
+            request,
+            format_args!("the handler answered with invalid status {status}"),
+        ));
+    }
+    if !headers.is_empty() && !add_headers(request, key, headers) {
+        return Err(INTERNAL_SERVER_ERROR);
+    }
+    Ok(())
 }
 
 /// Ends a request that was held, and runs what that woke (invariant 3).

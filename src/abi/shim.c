@@ -15,6 +15,13 @@ cbr_request_header_only(const ngx_http_request_t *r)
 }
 
 
+ngx_uint_t
+cbr_request_header_sent(const ngx_http_request_t *r)
+{
+    return r->header_sent;
+}
+
+
 /* error log lines name the request that current_request points to */
 
 void
@@ -476,6 +483,93 @@ cbr_connection_watch(int fd, ngx_log_t *log, ngx_event_handler_pt handler)
     }
 
     return c;
+}
+
+
+/*
+ * Sends the first "len" bytes of a buffer whose earlier content has been sent.
+ */
+
+ngx_int_t
+cbr_stream_write(ngx_http_request_t *r, ngx_buf_t *b, size_t len)
+{
+    ngx_chain_t  out;
+
+    b->pos = b->start;
+    b->last = b->start + len;
+    b->temporary = 1;
+    b->flush = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}
+
+
+/*
+ * NGX_OK: all that was written has been sent.  NGX_AGAIN: "handler" will be
+ * called when it is time to try again.  NGX_ERROR: the client is gone, or takes
+ * nothing for send_timeout.
+ */
+
+ngx_int_t
+cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
+    ngx_http_event_handler_pt handler)
+{
+    ngx_event_t               *wev;
+    ngx_connection_t          *c;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    c = r->connection;
+    wev = c->write;
+
+    if (wev->timedout) {
+        ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT, "client timed out");
+        c->timedout = 1;
+        return NGX_ERROR;
+    }
+
+    if (c->error) {
+        return NGX_ERROR;
+    }
+
+    if (!wev->delayed && !r->aio) {
+
+        if ((r->buffered || r->postponed || (r == r->main && c->buffered))
+            && ngx_http_output_filter(r, NULL) == NGX_ERROR)
+        {
+            return NGX_ERROR;
+        }
+
+        if (b->pos == b->last
+            && !r->buffered
+            && !r->postponed
+            && !(r == r->main && c->buffered))
+        {
+            if (wev->timer_set && !wev->delayed) {
+                ngx_del_timer(wev);
+            }
+
+            r->write_event_handler = ngx_http_request_empty_handler;
+
+            return NGX_OK;
+        }
+    }
+
+    clcf = ngx_http_get_module_loc_conf(r->main, ngx_http_core_module);
+
+    if (!wev->delayed) {
+        ngx_add_timer(wev, clcf->send_timeout);
+    }
+
+    if (ngx_handle_write_event(wev, clcf->send_lowat) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->write_event_handler = handler;
+
+    return NGX_AGAIN;
 }
 
 

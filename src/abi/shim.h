@@ -28,6 +28,7 @@ enum { cbr_built_for_openresty = 0 };
 /* requests */
 void cbr_request_hold(ngx_http_request_t *r);
 ngx_uint_t cbr_request_header_only(const ngx_http_request_t *r);
+ngx_uint_t cbr_request_header_sent(const ngx_http_request_t *r);
 void cbr_request_set_log(ngx_http_request_t *r);
 ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
@@ -50,6 +51,10 @@ ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
     size_t name_len, const u_char *value, size_t value_len);
 ngx_int_t cbr_response_body(ngx_http_request_t *r, ngx_buf_t *b,
     const u_char *body, size_t len);
+
+ngx_int_t cbr_stream_write(ngx_http_request_t *r, ngx_buf_t *b, size_t len);
+ngx_int_t cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
+    ngx_http_event_handler_pt handler);
 
 /* events */
 ngx_msec_t cbr_now(void);
@@ -108,6 +113,7 @@ CBR_LAYOUT(cleanup_data, ngx_http_cleanup_t, data);
 CBR_LAYOUT(cleanup_next, ngx_http_cleanup_t, next);
 CBR_LAYOUT(pool_cleanup_handler, ngx_pool_cleanup_t, handler);
 CBR_LAYOUT(pool_cleanup_data, ngx_pool_cleanup_t, data);
+CBR_LAYOUT(buf_start, ngx_buf_t, start);
 CBR_LAYOUT(list_part, ngx_list_t, part);
 CBR_LAYOUT(list_part_elts, ngx_list_part_t, elts);
 CBR_LAYOUT(list_part_nelts, ngx_list_part_t, nelts);

@@ -1,0 +1,88 @@
+//! An answer that a handler writes piece by piece.
+
+use crate::abi::{Ended, StreamWriter};
+use crate::request::Request;
+use crate::response::{Error, Response, Result};
+use crate::task;
+use std::fmt;
+use std::future::poll_fn;
+
+/// The body of an answer, on its way out: what [`Request::stream`] returns.
+///
+/// ```
+/// # use content_by_rust::{Request, Response, Result, sleep};
+/// # use std::time::Duration;
+/// async fn ticks(request: &mut Request) -> Result<Response> {
+///     let mut stream = request.stream(Response::new(200).content_type("text/event-stream"))?;
+///     for n in 0..10 {
+///         stream.write(format!("data: {n}\n\n")).await?;
+///         sleep(Duration::from_millis(100)).await;
+///     }
+///     Ok(stream.finish())
+/// }
+/// ```
+///
+/// A handler that fails, panics or returns anything but [`Stream::finish`] after the head has
+/// been sent cannot take it back: the connection is closed, and the client sees that the end is
+/// missing.
+pub struct Stream<'a> {
+    writer: StreamWriter,
+    _request: &'a mut Request,
+}
+
+impl<'a> Stream<'a> {
+    pub(crate) fn start(request: &'a mut Request, mut head: Response) -> Result<Stream<'a>> {
+        head.body = None;
+        let writer = StreamWriter::start(request.raw(), request.task().key(), head.head);
+        if request.raw().header_sent() {
+            // Whatever becomes of it, there is no second answer.
+            request.task().set_head_sent();
+        }
+        Ok(Stream {
+            writer: writer?,
+            _request: request,
+        })
+    }
+
+    /// Writes a piece of the body, and waits until nginx has handed it to the kernel: a slow
+    /// client holds the handler up, not the memory. nginx's `send_timeout`, `limit_rate` and
+    /// filters apply.
+    ///
+    /// # Errors
+    ///
+    /// The client is gone, or takes nothing for `send_timeout`. There is nothing to be done
+    /// about it but to return.
+    pub async fn write(&mut self, piece: impl AsRef<[u8]>) -> Result<()> {
+        let mut rest = piece.as_ref();
+        // A write that was dropped may have left something behind.
+        self.flush().await?;
+        while !rest.is_empty() {
+            rest = &rest[self.writer.write(rest)?..];
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        poll_fn(|_| self.writer.flush(task::on_writable)).await?;
+        Ok(())
+    }
+
+    /// The end of the answer, for the handler to return.
+    pub fn finish(self) -> Response {
+        Response::streamed()
+    }
+}
+
+impl From<Ended> for Error {
+    fn from(Ended: Ended) -> Error {
+        // Nobody is there to see the status.
+        Error::new(500)
+    }
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}
