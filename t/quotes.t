@@ -13,13 +13,14 @@ __DATA__
     location = /single { content_by_rust reply body='two  words\n'; }
     location = /before { content_by_rust reply body="two  words\n" status=201; }
     location = /behind { content_by_rust reply status=201 body="two  words\n"; }
+    location = /space  { content_by_rust reply body="two  words\n" ; }
     location = /both   { content_by_rust reply body="two  words\n" type='text/x-a  b'; }
 --- request eval
-["GET /double", "GET /single", "GET /before", "GET /behind", "GET /both"]
+["GET /double", "GET /single", "GET /before", "GET /behind", "GET /space", "GET /both"]
 --- response_body eval
-["two  words,\ta tab\n", "two  words\n", "two  words\n", "two  words\n", "two  words\n"]
+["two  words,\ta tab\n", "two  words\n", "two  words\n", "two  words\n", "two  words\n", "two  words\n"]
 --- error_code eval
-[200, 200, 201, 201, 200]
+[200, 200, 201, 201, 200, 200]
 --- no_error_log
 [error]
 

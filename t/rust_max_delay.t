@@ -315,3 +315,37 @@ qr/\[emerg\] .*"rust_max_delay" directive is not allowed here in /
 --- must_die: 1
 --- error_log eval
 qr/\[emerg\] .*"rust_max_delay" directive is not allowed here in /
+
+
+
+=== TEST 22: a delay beyond all clocks waits, and does not wrap around to none
+--- config
+    rust_max_delay 9223372036854775807ms;
+    location = /constant { content_by_rust reply delay=9223372036854775807ms; }
+    location = /variable { content_by_rust reply delay=$arg_d; }
+    location = /t {
+        content_by_lua_block {
+            for _, path in ipairs {
+                "/constant", "/variable?d=9223372036854775807ms", "/variable?d=9223372036854775s", "/variable?d=50d"
+            } do
+                local socket = ngx.socket.tcp()
+                socket:settimeout(50)
+                assert(socket:connect("127.0.0.1", ngx.var.server_port))
+                assert(socket:send("GET " .. path .. " HTTP/1.0\r\n\r\n"))
+                local _, why = socket:receive()
+                ngx.say(path, " ", why)
+                socket:close()
+            end
+        }
+        lua_socket_log_errors off;
+    }
+--- request
+GET /t
+--- response_body
+/constant timeout
+/variable?d=9223372036854775807ms timeout
+/variable?d=9223372036854775s timeout
+/variable?d=50d timeout
+--- no_error_log
+[error]
+[alert]

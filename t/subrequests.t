@@ -142,25 +142,37 @@ HEAD /page.txt
 
 
 
-=== TEST 8: SSI: a client that goes away while a part waits
+=== TEST 8: SSI: a client that goes away while a part waits: the page ends with it
 --- http_config
-    log_format status 'status $status of $uri';
+    log_format status 'status $status of $uri after $request_time';
 --- config
-    ssi on;
-    ssi_types text/plain;
     location = /t { content_by_rust reply body="[t]" delay=30s; }
     location = /page.txt {
+        ssi on;
+        ssi_types text/plain;
         access_log logs/access.log status;
+    }
+    location = /hasty {
+        content_by_lua_block {
+            local socket = ngx.socket.tcp()
+            assert(socket:connect("127.0.0.1", ngx.var.server_port))
+            assert(socket:send("GET /page.txt HTTP/1.0\r\n\r\n"))
+            ngx.sleep(0.05)
+            socket:close()
+            ngx.sleep(0.1)
+            ngx.say("gone")
+        }
+        access_log off;
     }
 --- user_files
 >>> page.txt
 before <!--# include virtual="/t" --> behind
---- raw_request eval
-"GET /page.txt HTTP/1.1\r\nHost: localhost\r\n\r\n"
---- timeout: 200ms
---- abort
---- ignore_response
---- wait: 0.1
+--- request
+GET /hasty
+--- response_body
+gone
+--- access_log eval
+qr/^status (?:200|499) of \/page\.txt after [01]\.\d{3}$/
 --- no_error_log
 [error]
 [alert]
