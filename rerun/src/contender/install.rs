@@ -1,5 +1,6 @@
 //! `rerun contenders --install NAME…`: installs what was asked for, and nothing else.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
@@ -22,32 +23,24 @@ impl Plan {
     /// An error where this distribution's packages are not known.
     pub fn of(contender: &Contender) -> Result<Self> {
         let manifest = &contender.manifest;
-        let wanted = if manifest.packages.is_empty() {
-            &[][..]
-        } else {
-            let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
-            let known = ids(&release).find_map(|id| manifest.packages.get(id));
-            match known {
-                Some(packages) if presence::find("apt-get").is_some() => packages,
-                _ => bail!(
-                    "its packages are known for {} only: with this system's package manager install {}",
-                    manifest
-                        .packages
-                        .keys()
-                        .cloned()
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                    manifest
-                        .programs
-                        .keys()
-                        .cloned()
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                ),
-            }
+        let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+        let known = ids(&release).find_map(|id| manifest.packages.get(id));
+        let packages = match known {
+            Some(packages) if presence::find("apt-get").is_some() => packages,
+            None if manifest.packages.is_empty() => &BTreeMap::new(),
+            _ => bail!(
+                "its packages are known for {} only: with this system's package manager install {}",
+                join(manifest.packages.keys()),
+                join(manifest.packages.values().flat_map(BTreeMap::keys))
+            ),
         };
+        let places = contender.places();
+        let absent = packages
+            .iter()
+            .filter(|(program, _)| !places.has(program) && presence::find(program).is_none());
+        let wanted: Vec<String> = absent.flat_map(|(_, names)| names.clone()).collect();
         Ok(Self {
-            packages: not_installed(wanted),
+            packages: not_installed(&wanted),
             commands: !manifest.install.run.is_empty(),
         })
     }
@@ -55,6 +48,10 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.packages.is_empty() && !self.commands
     }
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.cloned().collect::<Vec<_>>().join(", ")
 }
 
 /// Installs the needs of those named. What is already here is left as it is.

@@ -38,9 +38,10 @@ pub struct Manifest {
     /// What shows its version, by what it is the version of.
     #[serde(default)]
     pub versions: BTreeMap<String, Words>,
-    /// Distribution (`ID` of /etc/os-release) and the packages to install there.
+    /// Distribution (`ID` of /etc/os-release), and its packages by the program that they bring: where that is here
+    /// already, however it came, they are not needed.
     #[serde(default)]
-    pub packages: BTreeMap<String, Vec<String>>,
+    pub packages: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     #[serde(default)]
     pub needs: Needs,
     #[serde(default)]

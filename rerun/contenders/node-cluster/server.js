@@ -1,0 +1,23 @@
+const cluster = require('node:cluster');
+const http = require('node:http');
+
+const [port, workers] = process.argv.slice(2).map(Number);
+
+function send(res, type, body) {
+  res.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
+  res.end(body);
+}
+
+if (cluster.isPrimary) {
+  for (let i = 0; i < workers; i++) cluster.fork();
+} else {
+  http.createServer((req, res) => {
+    if (req.url === '/hello') {
+      send(res, 'text/html', '<h1>HelloWorld</h1>\n');
+    } else if (req.url === '/test') {
+      setTimeout(() => send(res, 'text/plain', 'OK\n'), 20);
+    } else {
+      res.writeHead(404).end();
+    }
+  }).listen({ host: '127.0.0.1', port, backlog: 4096 });
+}
