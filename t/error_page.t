@@ -367,3 +367,37 @@ page
 ["page 1\n", "page 2\n", "OK\n"]
 --- no_error_log
 [error]
+
+
+
+=== TEST 18: a malformed body, found when the answer is ready: its page, which waits
+--- config
+    error_page 400 /page;
+    location /t { content_by_rust reply body="never seen\n" delay=$arg_d; }
+    location = /page { content_by_rust reply body="page\n" delay=2ms; }
+--- raw_request eval
+"POST /t?d=2ms HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nxyz\r\nabcde\r\n0\r\n\r\n"
+--- error_code: 400
+--- response_body
+page
+--- error_log
+client sent invalid chunked body
+--- no_error_log
+[alert]
+
+
+
+=== TEST 19: the same without a wait before it
+--- config
+    error_page 400 /page;
+    location /t { content_by_rust reply body="never seen\n"; }
+    location = /page { content_by_rust reply body="page\n" delay=2ms; }
+--- raw_request eval
+"POST /t HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nxyz\r\nabcde\r\n0\r\n\r\n"
+--- error_code: 400
+--- response_body
+page
+--- error_log
+client sent invalid chunked body
+--- no_error_log
+[alert]

@@ -172,7 +172,7 @@ GET /hasty
 --- response_body
 gone
 --- access_log eval
-qr/^status (?:200|499) of \/page\.txt after [01]\.\d{3}$/
+qr/^status 499 of \/page\.txt after [01]\.\d{3}$/
 --- no_error_log
 [error]
 [alert]
@@ -546,5 +546,34 @@ qq{
 GET /t
 --- response_body
 done
+--- no_error_log
+[error]
+
+
+
+=== TEST 25: a page of parts that gzip packs
+--- config
+    location = /page.txt {
+        gzip on;
+        gzip_types text/plain;
+        gzip_min_length 1;
+        ssi on;
+        ssi_types text/plain;
+    }
+    location = /t {
+        gunzip on;
+        proxy_pass http://127.0.0.1:$server_port/page.txt;
+        proxy_set_header Accept-Encoding gzip;
+        proxy_http_version 1.1;
+    }
+    location = /wait { content_by_rust reply body="waited" delay=2ms; }
+    location = /now { content_by_rust reply body="now"; }
+--- user_files
+>>> page.txt
+<!--# include virtual="/wait" --> <!--# include virtual="/now" --> <!--# include virtual="/wait" -->
+--- request
+GET /t
+--- response_body
+waited now waited
 --- no_error_log
 [error]
