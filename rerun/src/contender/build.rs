@@ -34,8 +34,8 @@ pub fn build(contender: &Contender) -> Result<()> {
         return Ok(());
     }
     let _ = fs::remove_file(&stamp);
+    eprintln!("building {}", contender.name);
     for words in &commands {
-        eprintln!("$ {}", command::quote_all(words));
         command::quiet(command::command(words), PATIENCE)?;
     }
     fs::write(&stamp, wanted).with_context(|| format!("writing {}", stamp.display()))

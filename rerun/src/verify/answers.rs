@@ -67,7 +67,7 @@ pub fn prove_same(address: SocketAddr, expected: &Expected, page: &Page) -> Resu
 /// A request that comes in two parts, as a network may split it.
 fn prove_split(address: SocketAddr, page: &Page) -> Result<(), Fault> {
     let mut connection = Connection::open(address)?;
-    let whole = request(page);
+    let whole = request(address, page);
     let (first, second) = whole.split_at(whole.len() - 7);
     let split = || {
         connection.write(first)?;
@@ -98,7 +98,7 @@ fn prove_quick(address: SocketAddr, page: &Page) -> Result<(), Fault> {
 fn pipelines(address: SocketAddr, page: &Page) -> bool {
     let ask = || {
         let mut connection = Connection::open(address)?;
-        connection.write(&request(page).repeat(3))?;
+        connection.write(&request(address, page).repeat(3))?;
         for _ in 0..3 {
             check(&connection.read(false)?.answer, page)?;
         }
@@ -128,7 +128,7 @@ fn http_1_0(address: SocketAddr, page: &Page) -> Option<String> {
 fn head(address: SocketAddr, page: &Page) -> Option<String> {
     let ask = || -> Result<u16, Fault> {
         let mut connection = Connection::open(address)?;
-        connection.write(&request(page).replacen("GET", "HEAD", 1))?;
+        connection.write(&request(address, page).replacen("GET", "HEAD", 1))?;
         let answer = connection.read(true)?.answer;
         connection.quiet_for(Duration::from_millis(5))?;
         Ok(answer.status)

@@ -52,12 +52,7 @@ pub fn prove(address: SocketAddr, expected: &Expected, page: &Page) -> Result<At
         // What the requests cost without a wait is not the wait's; a runtime that still warms up costs more.
         let mut without = PATIENCE;
         for _ in 0..3 {
-            without = without.min(last(&wave(
-                address,
-                &expected.hello,
-                requests,
-                PATIENCE,
-            )?));
+            without = without.min(last(&wave(address, &expected.hello, requests, PATIENCE)?));
         }
         let times = wave(address, page, requests, wait * requests + PATIENCE)?;
         let took = last(&times);
@@ -142,7 +137,7 @@ fn send(
             .map_err(connect)?;
         waiting.push(Some((stream, Vec::new())));
     }
-    let request = request(page);
+    let request = request(address, page);
     let begun = Instant::now();
     for (stream, _) in waiting.iter_mut().flatten() {
         stream.write_all(request.as_bytes()).map_err(connect)?;

@@ -12,6 +12,7 @@ use super::{Expected, Page};
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 pub struct Connection {
+    address: SocketAddr,
     stream: TcpStream,
     /// What has come and was not part of an answer yet.
     bytes: Vec<u8>,
@@ -34,6 +35,7 @@ impl Connection {
             Ok(stream)
         };
         Ok(Self {
+            address,
             stream: connect().map_err(|error: std::io::Error| Fault::Connect(error.to_string()))?,
             bytes: Vec::new(),
             ended: false,
@@ -120,14 +122,14 @@ impl Connection {
     }
 
     pub fn ask(&mut self, page: &Page) -> Result<Timed, Fault> {
-        self.write(&request(page))?;
+        self.write(&request(self.address, page))?;
         self.read(false)
     }
 }
 
 /// A request as a generator writes it.
-pub fn request(page: &Page) -> String {
-    format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", page.path)
+pub fn request(address: SocketAddr, page: &Page) -> String {
+    format!("GET {} HTTP/1.1\r\nHost: {address}\r\n\r\n", page.path)
 }
 
 /// Asks with a connection that is kept if the server keeps any, or else with a new one each time.
