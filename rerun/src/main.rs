@@ -5,12 +5,20 @@
 //! and print either the figure or the reason why there is none.
 
 mod client;
+mod compare;
 mod contender;
+mod gates;
+mod measure;
 mod process;
+mod progress;
 mod result;
-mod running;
+mod rival;
 mod schema;
+mod stats;
 mod stop;
+mod summary;
+mod system;
+mod terminal;
 mod verify;
 
 use std::process::ExitCode;
@@ -26,6 +34,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure contenders side by side: the module, Lua, echo, njs, return and php-fpm unless others are named
+    Compare(compare::Options),
     /// Every contender: there or not, version, and the command that installs it
     Contenders(contender::list::Options),
     /// Start contenders, prove their answers and their delay, and prove that the proof can fail
@@ -42,6 +52,7 @@ enum Command {
 fn main() -> ExitCode {
     stop::on_signals();
     let done = match Cli::parse().command {
+        Command::Compare(options) => compare::run(&options),
         Command::Contenders(options) => contender::list::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Keep => process::keeper::run(),

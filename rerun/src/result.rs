@@ -247,6 +247,8 @@ pub struct Load {
 pub struct Row {
     /// Key into [`Run::contenders`].
     pub contender: String,
+    /// Why it could not be measured: it did not start, it died, it answered wrong.
+    pub fault: Option<String>,
     /// What the gates say of this row. One that refuses means that the row has no figures.
     pub verdicts: Vec<Verdict>,
     /// The raw samples.
@@ -266,6 +268,18 @@ pub struct Round {
     pub client: ClientSample,
     pub server: ServerSample,
     pub network: NetworkSample,
+}
+
+impl Round {
+    /// Answers a second.
+    pub fn rate(&self) -> f64 {
+        self.client.answers as f64 / self.client.seconds
+    }
+
+    /// CPU time of the server for each answer, microseconds.
+    pub fn cpu_us(&self) -> f64 {
+        self.server.cpu_ns as f64 / 1e3 / self.client.answers as f64
+    }
 }
 
 /// What the client counted.
@@ -335,6 +349,8 @@ pub struct ServerSample {
     pub cpu_ns: u64,
     /// The share of it in user mode, from the kernel's ticks: 0 to 1; none where there were too few ticks.
     pub user_share: Option<f64>,
+    /// Time that its threads were ready to run and had no processor, summed over threads.
+    pub waited_ns: u64,
     /// Context switches, because a thread waited.
     pub voluntary_switches: u64,
     /// Context switches, because the kernel took the processor away.
@@ -347,7 +363,7 @@ pub struct ServerSample {
     pub loaded_bytes: Option<u64>,
     /// Sum of each process's peak resident set.
     pub peak_bytes: Option<u64>,
-    /// Listening socket's queue overflowed, connections accepted and the like are in [`NetworkSample`].
+    /// The least limit on open files of its processes.
     pub open_files: Option<u64>,
 }
 
@@ -475,6 +491,8 @@ pub enum Outcome {
     Pass,
     /// Nothing is known that the gate could judge by.
     Unknown,
+    /// The figures stand, and a reader must know this of them.
+    Warn,
     /// The row has figures; its rate must not be printed or compared.
     NoRate,
     /// The row has no figures.
@@ -491,4 +509,32 @@ pub struct Replay {
     pub figures: Figures,
     /// What the gates say of these figures.
     pub verdicts: Vec<Verdict>,
+}
+
+/// Writes the whole file, or leaves what was there.
+pub fn save(run: &Run, file: &std::path::Path) -> anyhow::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(".part");
+    std::fs::write(&name, serde_json::to_string(run)? + "\n")?;
+    std::fs::rename(&name, file)?;
+    Ok(())
+}
+
+/// Reads a file of this format.
+pub fn load(file: &std::path::Path) -> anyhow::Result<Run> {
+    use anyhow::Context;
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let run: Run = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no result of rerun", file.display()))?;
+    anyhow::ensure!(
+        run.format == FORMAT,
+        "{} has format {}, and this rerun reads format {FORMAT}",
+        file.display(),
+        run.format
+    );
+    Ok(run)
 }

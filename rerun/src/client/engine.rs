@@ -512,6 +512,10 @@ impl<'a> Engine<'a> {
 
     /// The exchange is over and right. `ended`: the server has closed the connection.
     fn done(&mut self, index: usize, ended: bool) {
+        if !self.plan.keep_alive {
+            // Such an exchange ends with its connection, as it began with it.
+            self.connections[index].answered = self.now();
+        }
         let connection = &self.connections[index];
         let (due, now) = (connection.due, connection.answered);
         let took = Duration::from_nanos(now - connection.sent);

@@ -30,7 +30,11 @@ mod tests;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use engine::run;
+use anyhow::{Result, anyhow};
+
+use crate::result::ClientSample;
+
+use engine::run;
 pub use expect::Expect;
 pub use pin::pin;
 
@@ -66,4 +70,21 @@ pub enum Moment {
     Begin,
     /// The window has ended; all connections are still open.
     End,
+}
+
+/// Runs one round in a thread of its own on these cores: what the caller starts later is not bound to them.
+pub fn on(
+    cpus: &[usize],
+    plan: &Plan,
+    at: &mut (dyn FnMut(Moment) -> Result<()> + Send),
+) -> Result<ClientSample> {
+    std::thread::scope(|scope| {
+        let client = std::thread::Builder::new().name("client".into());
+        let client = client.spawn_scoped(scope, || {
+            pin(cpus)?;
+            run(plan, at)
+        })?;
+        let ended = client.join();
+        ended.map_err(|_| anyhow!("the client's thread has panicked"))?
+    })
 }

@@ -1,0 +1,112 @@
+//! All gates about a row that somebody else printed.
+
+use super::{
+    bodies, budget, ceiling, complete, connections, delay, limiter, little, percentiles, rounds,
+    traps, verified,
+};
+use crate::result::{Figures, Verdict};
+
+/// What a published row meant to measure.
+#[derive(Clone, Debug, Default)]
+pub struct Meant<'a> {
+    /// The exact body, where it is known.
+    pub body: Option<&'a str>,
+    pub delay_ms: f64,
+    /// The server answers at most so many requests at a time, whatever the connections.
+    pub at_once: Option<u32>,
+    /// Its configuration by name and text, as far as it was published.
+    pub files: &'a [(&'a str, &'a str)],
+}
+
+/// Gates 1 to 13 without 9, about whose subject nothing is ever printed.
+pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
+    let at_a_time = match (figures.connections, meant.at_once) {
+        (Some(connections), Some(limit)) => Some(connections.min(limit)),
+        (connections, limit) => connections.or(limit),
+    };
+    let percentile = |rank: f64| {
+        let found = figures.percentiles_ms.iter().find(|(at, _)| *at == rank);
+        found.map(|(_, ms)| *ms)
+    };
+    let body = match meant.body {
+        Some(body) => bodies::by_bytes(figures.body_bytes, figures.requests, body),
+        None => bodies::GATE.unknown("the body that was meant is not known: give it with --body"),
+    };
+    let load = traps::Load {
+        connections: figures.connections.unwrap_or(0),
+        per_connection: 0,
+        delay_ms: meant.delay_ms,
+    };
+    vec![
+        body,
+        verified::by_counts(
+            figures.requests,
+            figures.failed,
+            figures.non_2xx,
+            figures.socket_errors,
+        ),
+        delay::judge(
+            meant.delay_ms,
+            figures.min_ms,
+            percentile(50.0),
+            figures.mean_ms,
+        ),
+        ceiling::judge(figures.rate, at_a_time, meant.delay_ms, None),
+        little::judge(figures.rate, figures.mean_ms, figures.connections),
+        limiter::unknown(),
+        percentiles::judge(
+            figures.min_ms,
+            figures.mean_ms,
+            &figures.percentiles_ms,
+            figures.max_ms,
+        ),
+        connections::by_tool(
+            figures.tool.as_deref(),
+            figures.connections,
+            figures.threads,
+        ),
+        traps::judge(&traps::find(meant.files.iter().copied(), load)),
+        budget::published(),
+        rounds::published(),
+        complete::published(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gates::{gravest, reason};
+    use crate::result::Outcome;
+
+    /// `go-vs-openresty`: Java at c = 1000. It answered 404 pages, and could never have been so fast.
+    #[test]
+    fn a_row_of_the_first_article() {
+        let figures = Figures {
+            tool: Some("ab".into()),
+            connections: Some(1000),
+            requests: Some(100_000),
+            seconds: Some(18.969),
+            rate: Some(5271.80),
+            failed: Some(0),
+            non_2xx: Some(100_000),
+            body_bytes: Some(5_000_000),
+            mean_ms: Some(189.688),
+            ..Figures::default()
+        };
+        let meant = Meant {
+            body: Some("OK\n"),
+            delay_ms: 20.0,
+            at_once: Some(1),
+            files: &[("Server.java", "server.setExecutor(null);")],
+        };
+        let verdicts = judge(&figures, &meant);
+        assert_eq!(gravest(&verdicts), Outcome::Refuse);
+        assert!(reason(&verdicts).unwrap().text.contains("50 bytes"));
+        let refused: Vec<u8> = verdicts
+            .iter()
+            .filter(|verdict| verdict.outcome == Outcome::Refuse)
+            .map(|verdict| verdict.gate)
+            .collect();
+        assert_eq!(refused, [1, 2, 4]);
+    }
+}

@@ -1,0 +1,198 @@
+//! A run as text for a terminal of 100 columns.
+
+use std::fmt::Write;
+
+use crate::client::ceiling;
+use crate::gates::{n, reason};
+use crate::result::{Outcome, Row, Run, Spread, Table};
+
+/// Nothing is wider.
+const WIDTH: usize = 100;
+
+pub fn render(run: &Run) -> String {
+    let mut out = String::new();
+    let machine = &run.machine;
+    let _ = writeln!(
+        out,
+        "{}, {} cores, {}; {}",
+        machine.cpu,
+        machine.cpus.len(),
+        machine.kernel,
+        machine.system
+    );
+    let _ = writeln!(
+        out,
+        "server on core {}, client on core {}{}",
+        list(&run.budget.server_cpus),
+        list(&run.budget.client_cpus),
+        if run.budget.shared() { ": SHARED" } else { "" }
+    );
+    if let Some(quick) = &run.quick {
+        wrapped(&mut out, "", quick);
+    }
+    if let Some(measured) = &run.ceiling {
+        for line in ceiling::words(measured).lines() {
+            wrapped(&mut out, "", line);
+        }
+    }
+    for warning in &run.warnings {
+        wrapped(&mut out, "! ", warning);
+    }
+    for shown in &run.tables {
+        out.push('\n');
+        table(&mut out, shown);
+    }
+    out.push('\n');
+    out
+}
+
+fn table(out: &mut String, table: &Table) {
+    let load = &table.load;
+    let kept = if load.keep_alive {
+        "kept"
+    } else {
+        "one request each"
+    };
+    let _ = writeln!(
+        out,
+        "{} | {} connections, {kept} | {} rounds in turns of {} s",
+        table.title,
+        load.connections,
+        load.rounds,
+        load.seconds.unwrap_or(0.0)
+    );
+    let _ = writeln!(
+        out,
+        "{:16} {:>7} {:>13} {:>9} {:>14} {:>14} {:>9} {:>8}",
+        "",
+        "CPU us",
+        "(least-most)",
+        "answers/s",
+        "over D ms p50",
+        "p99 / p99.9",
+        "KB/conn.",
+        "limit"
+    );
+    for row in &table.rows {
+        let _ = writeln!(out, "{:16} {}", row.contender, figures(row));
+    }
+    for row in &table.rows {
+        notes(out, row);
+    }
+    for comparison in &table.comparisons {
+        let figure = match comparison.figure.as_str() {
+            "cpu_us" => "CPU time",
+            _ => "answers/s",
+        };
+        wrapped(
+            out,
+            "= ",
+            &format!(
+                "{} / {}, {figure}: {:.2} ({:.2}-{:.2}): {}",
+                comparison.contender,
+                comparison.against,
+                comparison.ratio,
+                comparison.low,
+                comparison.high,
+                comparison.words
+            ),
+        );
+    }
+    for note in &table.notes {
+        wrapped(out, "- ", note);
+    }
+}
+
+fn figures(row: &Row) -> String {
+    let Some(summary) = &row.summary else {
+        return "no figures".into();
+    };
+    let rate = match &summary.rate {
+        Some(rate) => n(rate.median),
+        None => "-".into(),
+    };
+    let over = &summary.over_ms;
+    let Spread { median, min, max } = summary.cpu_us;
+    format!(
+        "{median:>7.2} {:>13} {rate:>9} {:>14.2} {:>14} {:>9} {:>8}",
+        format!("({min:.1}-{max:.1})"),
+        over.p50,
+        format!("{:.1} / {:.1}", over.p99, over.p999),
+        match summary.per_connection_bytes {
+            Some(bytes) => format!("{:.1}", bytes / 1024.0),
+            None => "-".into(),
+        },
+        summary.limiter,
+    )
+}
+
+/// Why there is no figure, or no rate, and what a reader must know of those that there are.
+fn notes(out: &mut String, row: &Row) {
+    if let Some(fault) = &row.fault {
+        return wrapped(out, "x ", &format!("{}: {fault}", row.contender));
+    }
+    if row.summary.is_none() {
+        if let Some(verdict) = reason(&row.verdicts) {
+            let text = format!("{}: gate {}, {}", row.contender, verdict.gate, verdict.text);
+            wrapped(out, "x ", &text);
+        }
+        return;
+    }
+    for verdict in &row.verdicts {
+        let mark = match verdict.outcome {
+            Outcome::NoRate | Outcome::Refuse => "x ",
+            Outcome::Warn => "! ",
+            Outcome::Pass | Outcome::Unknown => continue,
+        };
+        let text = format!("{}: gate {}, {}", row.contender, verdict.gate, verdict.text);
+        wrapped(out, mark, &text);
+    }
+}
+
+fn list(cpus: &[usize]) -> String {
+    let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+    cpus.join(", ")
+}
+
+/// Breaks lines at spaces, the later ones indented under the first.
+fn wrapped(out: &mut String, mark: &str, text: &str) {
+    let indent = " ".repeat(mark.chars().count());
+    let mut start = mark;
+    for line in text.lines() {
+        let mut column = 0;
+        for word in line.split(' ') {
+            let width = word.chars().count();
+            if column == 0 || column + 1 + width > WIDTH {
+                if column > 0 {
+                    out.push('\n');
+                    start = &indent;
+                }
+                out.push_str(start);
+                column = indent.len();
+            } else {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += width;
+        }
+        out.push('\n');
+        start = &indent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken() {
+        let mut out = String::new();
+        wrapped(&mut out, "! ", &"word ".repeat(50));
+        assert!(
+            out.lines().all(|line| line.chars().count() <= WIDTH),
+            "{out}"
+        );
+        assert!(out.starts_with("! word") && out.lines().nth(1).unwrap().starts_with("  word"));
+    }
+}
