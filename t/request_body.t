@@ -76,11 +76,24 @@ answered
 
 === TEST 6: half a body, and a wait of 8 seconds, with nginx's own lingering_timeout of 5
 --- config
-    location = /t { content_by_rust reply body="answered\n" delay=8s; }
---- raw_request eval
-"POST /t HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\nConnection: close\r\n\r\n12345"
---- timeout: 15s
+    location = /wait { content_by_rust reply body="answered\n" delay=8s; }
+    location = /t {
+        content_by_lua_block {
+            local socket = ngx.socket.tcp()
+            socket:settimeout(20000)
+            assert(socket:connect("127.0.0.1", ngx.var.server_port))
+            assert(socket:send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345"))
+            local header = assert(socket:receiveuntil("\r\n\r\n")())
+            ngx.say(header:match("^[^\r]+"))
+            ngx.say(socket:receive())
+            socket:close()
+        }
+    }
+--- request
+GET /t
+--- timeout: 20s
 --- response_body
+HTTP/1.1 200 OK
 answered
 --- no_error_log
 [error]
