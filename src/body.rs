@@ -55,30 +55,24 @@ impl<'a> Body<'a> {
             Some(reader) => reader,
             None => self.reader.insert(BodyReader::open(raw).map_err(refused)?),
         };
-        let reading = Reading {
-            task: self.request.task(),
-            ignores_client_abort: self.request.ignores_client_abort(),
-        };
+        let reading = Reading(self.request.task());
         poll_fn(|_| match reader.read(raw, to) {
             Poll::Ready(more) => Poll::Ready(more.map_err(refused)),
-            Poll::Pending => match reading.task.read_body() {
-                Ok(()) => Poll::Pending,
-                Err(()) => Poll::Ready(Err(Error::new(500))),
-            },
+            Poll::Pending => {
+                reading.0.read_body();
+                Poll::Pending
+            }
         })
         .await
     }
 }
 
 /// While this lives, what comes from the client wakes the task.
-struct Reading {
-    task: TaskRef,
-    ignores_client_abort: bool,
-}
+struct Reading(TaskRef);
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        self.task.end_read_body(self.ignores_client_abort);
+        self.0.end_read_body();
     }
 }
 

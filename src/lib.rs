@@ -56,6 +56,7 @@ mod response;
 mod runtime;
 mod sleep;
 mod stream;
+mod subrequest;
 mod task;
 mod wake;
 mod worker;
@@ -69,6 +70,7 @@ pub use response::{Bytes, Error, Response, Result};
 pub use runtime::{Offload, offload, offload_blocking};
 pub use sleep::{Sleep, sleep};
 pub use stream::Stream;
+pub use subrequest::{Subrequest, SubrequestResponse};
 
 use std::future::Future;
 

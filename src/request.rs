@@ -8,6 +8,7 @@ use crate::log::Level;
 use crate::parse;
 use crate::response::{Bytes, Error, Pinned, Response, Result};
 use crate::stream::Stream;
+use crate::subrequest::Subrequest;
 use crate::task::TaskRef;
 use std::borrow::Cow;
 use std::fmt;
@@ -145,16 +146,30 @@ impl Request {
         Stream::start(self, head)
     }
 
+    /// Asks another location of this server, as SSI's `include` does: a `GET` with this request's
+    /// headers, internal locations included. Several can be under way at once.
+    ///
+    /// The whole answer is kept in memory. One longer than `subrequest_output_buffer_size` is an
+    /// error that nginx ends the whole request for. A subrequest that is dropped goes on, and the
+    /// answer to this request waits for its end. A subrequest of this kind cannot start another.
+    ///
+    /// ```
+    /// # use content_by_rust::{Request, Response, Result};
+    /// async fn both(request: &mut Request) -> Result<Response> {
+    ///     let (a, b) = futures::join!(request.subrequest("/a"), request.subrequest("/b?c=d"));
+    ///     Ok(Response::body([a?.into_body(), b?.into_body()].concat()))
+    /// }
+    /// ```
+    pub fn subrequest(&self, uri: impl Into<String>) -> Subrequest<'_> {
+        Subrequest::new(self, uri.into())
+    }
+
     pub(crate) fn raw(&self) -> NgxRequest {
         self.raw
     }
 
     pub(crate) fn task(&self) -> TaskRef {
         self.task
-    }
-
-    pub(crate) fn ignores_client_abort(&self) -> bool {
-        self.conf.ignores_client_abort()
     }
 
     /// An nginx variable, by its name without the `$`; `None` where there is none of this name or
@@ -166,6 +181,37 @@ impl Request {
     /// The bytes of [`variable`](Request::variable).
     pub fn variable_bytes(&self, name: &str) -> Option<&[u8]> {
         self.raw.variable(name.as_bytes())
+    }
+
+    /// Sets an nginx variable: one that `set` or `map` or a module defines as changeable.
+    ///
+    /// # Errors
+    ///
+    /// 500, where there is no such variable, or it is read-only.
+    pub fn set_variable(&mut self, name: &str, value: &str) -> Result<()> {
+        self.raw
+            .set_variable(name.as_bytes(), value.as_bytes())
+            .map_err(|()| {
+                let shown = name.escape_debug();
+                Error::new(500).because(format_args!("variable \"{shown}\" cannot be set"))
+            })
+    }
+
+    /// A place for something of this request's, by its type: made with `T::default()` when it is
+    /// first asked for. It lives until the request ends, through internal redirects, and is
+    /// dropped then. A subrequest has places of its own.
+    ///
+    /// ```
+    /// # use content_by_rust::Request;
+    /// # fn count(request: &mut Request) {
+    /// #[derive(Default)]
+    /// struct Redirects(u32);
+    ///
+    /// request.data::<Redirects>().0 += 1;
+    /// # }
+    /// ```
+    pub fn data<T: Default + 'static>(&mut self) -> &mut T {
+        self.raw.data()
     }
 
     /// The text of a configured value for this request. One without variables is not copied.

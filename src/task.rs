@@ -52,6 +52,8 @@ struct Header {
     state: Cell<State>,
     /// The future waits for the client's body: events of the connection are for it.
     reads_body: Cell<bool>,
+    /// A client that goes away ends the request.
+    watches_client: Cell<bool>,
     /// The answer's head has been sent: it is too late for another.
     head_sent: Cell<bool>,
     poll: unsafe fn(NonNull<Header>, &Worker) -> Step,
@@ -147,6 +149,7 @@ where
             key,
             state: Cell::new(State::Starting),
             reads_body: Cell::new(false),
+            watches_client: Cell::new(false),
             head_sent: Cell::new(false),
             poll: poll::<H, F>,
             drop: drop_future::<H, F>,
@@ -187,9 +190,8 @@ where
 impl Header {
     /// The first poll was not ready: from here on nginx's events and the worker's decide.
     fn wait(&self, header: NonNull<Header>, worker: &Worker, conf: &LocationConf) -> ngx_int_t {
-        if (!conf.ignores_client_abort() || self.reads_body.get())
-            && self.request.watch_client(on_client_event).is_err()
-        {
+        self.watches_client.set(!conf.ignores_client_abort());
+        if self.watch_client().is_err() {
             self.state.set(State::Done);
             worker.remove(self.key);
             // SAFETY: the future has been made, and nobody polls it (invariant 1).
@@ -205,6 +207,15 @@ impl Header {
         }
         self.request.hold();
         DONE
+    }
+
+    /// Has the connection's events come here, where they come to this request and are wanted.
+    #[inline]
+    fn watch_client(&self) -> Result<(), ()> {
+        if self.watches_client.get() && !self.reads_body.get() && self.request.is_active() {
+            return self.request.watch_client(on_client_event);
+        }
+        Ok(())
     }
 
     /// From here on nobody wakes the task. False where nginx has ended the request already.
@@ -246,21 +257,16 @@ impl TaskRef {
     }
 
     /// Has the future polled when the client sends something.
-    pub(crate) fn read_body(self) -> Result<(), ()> {
+    pub(crate) fn read_body(self) {
         self.header().reads_body.set(true);
-        self.header().request.watch_client(on_client_event)
+        self.header().request.watch_body(on_client_event);
     }
 
     /// Ends [`read_body`](TaskRef::read_body): events of the connection tell of aborts again.
-    pub(crate) fn end_read_body(self, ignores_client_abort: bool) {
+    pub(crate) fn end_read_body(self) {
         let this = self.header();
-        if !this.reads_body.replace(false) || this.state.get() == State::Done {
-            return;
-        }
-        this.request.unwatch_client();
-        if !ignores_client_abort {
-            // Where the event cannot be had, an abort is noticed when the answer is sent.
-            let _ = this.request.watch_client(on_client_event);
+        if this.reads_body.replace(false) && this.state.get() != State::Done {
+            this.request.unwatch_client();
         }
     }
 
@@ -295,7 +301,17 @@ impl TaskRef {
                 // SAFETY: the future waits, so nobody polls it (invariant 1).
                 unsafe { (this.drop)(header, worker) };
             }
-            Step::Pending => this.state.set(State::Waiting),
+            Step::Pending => {
+                this.state.set(State::Waiting);
+                // A body has been read, or a subrequest has ended, and the connection's events
+                // are ours again. Where they cannot be had, an abort is noticed when the answer
+                // is sent.
+                let _ = this.watch_client();
+                // The future may have started subrequests.
+                // SAFETY: the connection lives at least until then; the task may not live after
+                // it (invariant 3).
+                unsafe { ngx_http_run_posted_requests(this.request.connection()) };
+            }
             // SAFETY: held since the task waits; not used any more (invariant 3).
             Step::Answered(rc) => unsafe { abi::finish(this.request, rc) },
             Step::Gone => {}

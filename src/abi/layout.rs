@@ -103,6 +103,12 @@ layout_of!(
 );
 layout_of!(
     ngx_http_request_t,
+    headers_out.headers,
+    cbr_offset_response_headers,
+    cbr_size_response_headers
+);
+layout_of!(
+    ngx_http_request_t,
     headers_out.status,
     cbr_offset_response_status,
     cbr_size_response_status
@@ -197,6 +203,18 @@ layout_of!(
     data,
     cbr_offset_pool_cleanup_data,
     cbr_size_pool_cleanup_data
+);
+layout_of!(
+    ngx_pool_cleanup_t,
+    next,
+    cbr_offset_pool_cleanup_next,
+    cbr_size_pool_cleanup_next
+);
+layout_of!(
+    ngx_pool_t,
+    cleanup,
+    cbr_offset_pool_cleanup,
+    cbr_size_pool_cleanup
 );
 layout_of!(ngx_buf_t, start, cbr_offset_buf_start, cbr_size_buf_start);
 layout_of!(ngx_list_t, part, cbr_offset_list_part, cbr_size_list_part);

@@ -12,6 +12,7 @@ mod layout;
 mod request;
 mod send;
 mod stream;
+mod subrequest;
 
 /// The shim's bindings, generated from `shim.h` by the build script.
 #[allow(non_camel_case_types, non_upper_case_globals, dead_code, clippy::all)]
@@ -31,6 +32,7 @@ pub(crate) use self::event::{
 pub(crate) use self::request::NgxRequest;
 pub(crate) use self::send::{end_stream, finish, send};
 pub(crate) use self::stream::{Ended, StreamWriter};
+pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};
 
 use nginx_sys::ngx_str_t;
 

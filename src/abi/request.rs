@@ -2,6 +2,7 @@
 
 use super::{ComplexValue, Kept, bytes, event, shim};
 use nginx_sys::*;
+use std::any::Any;
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -71,12 +72,13 @@ impl NgxRequest {
     /// The request's header lines in the order in which they came.
     pub(crate) fn headers(&self) -> Headers<'_> {
         // SAFETY: the request lives (invariant 1).
-        let part = unsafe { &raw const (*self.as_ptr()).headers_in.headers.part };
-        Headers {
-            part,
-            index: 0,
-            _request: std::marker::PhantomData,
-        }
+        Headers::new(unsafe { &raw const (*self.as_ptr()).headers_in.headers.part })
+    }
+
+    /// The answer's header lines as far as they have been set.
+    pub(super) fn response_headers(&self) -> Headers<'_> {
+        // SAFETY: the request lives (invariant 1).
+        Headers::new(unsafe { &raw const (*self.as_ptr()).headers_out.headers.part })
     }
 
     /// A variable by its name without the `$`; `None` where it has no value or there is none.
@@ -89,6 +91,68 @@ impl NgxRequest {
             // SAFETY: a value found is valid for the request's life (invariant 1).
             0 => Some(unsafe { bytes(value) }),
             _ => None,
+        }
+    }
+
+    /// Sets a variable that can be set.
+    pub(crate) fn set_variable(&self, name: &[u8], value: &[u8]) -> Result<(), ()> {
+        let value = self.copy(value).ok_or(())?;
+        // SAFETY: the request lives; the name is copied, the value lives as long (invariant 1).
+        match unsafe {
+            shim::cbr_request_set_variable(
+                self.as_ptr(),
+                name.as_ptr(),
+                name.len(),
+                value.as_ptr(),
+                value.len(),
+            )
+        } {
+            0 => Ok(()),
+            _ => Err(()),
+        }
+    }
+
+    /// The request's value of this type.
+    ///
+    /// # Panics
+    ///
+    /// Where memory is short.
+    pub(crate) fn data<T: Default + 'static>(&mut self) -> &mut T {
+        // SAFETY: the request lives, and so does its pool (invariant 1).
+        let mut node = unsafe { (*self.pool()).cleanup };
+        // SAFETY: the list is the pool's; a node with our handler has a datum (invariant 1).
+        unsafe {
+            while let Some(cleanup) = node.as_ref() {
+                if cleanup.handler.is_some_and(|handler| {
+                    // Nothing else has this function's body, so nothing else has its address.
+                    ptr::fn_addr_eq(handler, drop_datum as unsafe extern "C" fn(*mut c_void))
+                }) {
+                    let datum = &mut *cleanup.data.cast::<Datum>();
+                    if datum.request == *self
+                        && let Some(value) = datum.value.downcast_mut::<T>()
+                    {
+                        // Borrowed from the request, so nobody else has it.
+                        return &mut *ptr::from_mut(value);
+                    }
+                }
+                node = cleanup.next;
+            }
+        }
+        let value = Box::new(T::default());
+        // SAFETY: the request lives, and so does its pool; the node is filled in at once
+        // (invariant 1).
+        unsafe {
+            let node = ngx_pool_cleanup_add(self.pool(), size_of::<Datum>());
+            let node = NonNull::new(node)
+                .expect("memory for the request's data")
+                .as_ptr();
+            let datum = (*node).data.cast::<Datum>();
+            datum.write(Datum {
+                request: *self,
+                value,
+            });
+            (*node).handler = Some(drop_datum);
+            (*datum).value.downcast_mut().expect("just put there")
         }
     }
 
@@ -124,6 +188,18 @@ impl NgxRequest {
     pub(crate) fn client_gone(self) -> bool {
         // SAFETY: the request and so its connection live (invariant 1).
         unsafe { shim::cbr_request_client_gone(self.as_ptr()) != 0 }
+    }
+
+    /// Has `handler` called when more of the body that nginx is reading may have come.
+    pub(crate) fn watch_body(self, handler: unsafe extern "C" fn(*mut ngx_http_request_t)) {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { (*self.as_ptr()).read_event_handler = Some(handler) };
+    }
+
+    /// Whether the connection's events come to this request: its main request may have others.
+    pub(crate) fn is_active(self) -> bool {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { shim::cbr_request_is_active(self.as_ptr()) != 0 }
     }
 
     /// Ends [`watch_client`](NgxRequest::watch_client).
@@ -223,6 +299,19 @@ impl NgxRequest {
     }
 }
 
+/// Something that a handler keeps with its request.
+struct Datum {
+    request: NgxRequest,
+    value: Box<dyn Any>,
+}
+
+unsafe extern "C" fn drop_datum(datum: *mut c_void) {
+    crate::panics::contained(|| {
+        // SAFETY: the pool runs this once, on what data() put there (invariant 1).
+        unsafe { ptr::drop_in_place(datum.cast::<Datum>()) }
+    });
+}
+
 /// # Safety
 ///
 /// `pool` is valid.
@@ -267,11 +356,21 @@ pub(super) unsafe fn keep_in_pool<T>(pool: *mut ngx_pool_t, value: T) -> Option<
     }
 }
 
-/// The header lines of a request: names and values.
+/// Header lines of a request or its answer: names and values.
 pub(crate) struct Headers<'a> {
     part: *const ngx_list_part_t,
     index: usize,
     _request: std::marker::PhantomData<&'a NgxRequest>,
+}
+
+impl Headers<'_> {
+    fn new(part: *const ngx_list_part_t) -> Self {
+        Headers {
+            part,
+            index: 0,
+            _request: std::marker::PhantomData,
+        }
+    }
 }
 
 impl<'a> Iterator for Headers<'a> {

@@ -31,6 +31,15 @@ cbr_request_set_log(ngx_http_request_t *r)
 }
 
 
+/* events of a connection go to one request of those that it has */
+
+ngx_uint_t
+cbr_request_is_active(const ngx_http_request_t *r)
+{
+    return r->connection->data == r;
+}
+
+
 /*
  * From here on a client that goes away is noticed, as limit_req does it while
  * it delays a request: a FIN that came with the request has set read->ready
@@ -43,9 +52,7 @@ cbr_request_watch_client(ngx_http_request_t *r,
 {
     ngx_event_t  *rev;
 
-    /* events go to the active request; a subrequest may not be the one */
-
-    if (r->connection->data != r) {
+    if (r->read_event_handler == handler) {
         return NGX_OK;
     }
 
@@ -129,6 +136,128 @@ cbr_request_variable(ngx_http_request_t *r, const u_char *name, size_t len,
     value->data = vv->data;
 
     return NGX_OK;
+}
+
+
+/* NGX_DECLINED: no such variable, or it cannot be set */
+
+ngx_int_t
+cbr_request_set_variable(ngx_http_request_t *r, const u_char *name, size_t len,
+    const u_char *value, size_t value_len)
+{
+    u_char                      lowcase[256];
+    ngx_uint_t                  key;
+    ngx_http_variable_t        *v;
+    ngx_http_variable_value_t  *vv, set;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    if (len > sizeof(lowcase)) {
+        return NGX_DECLINED;
+    }
+
+    key = ngx_hash_strlow(lowcase, (u_char *) name, len);
+
+    cmcf = ngx_http_get_module_main_conf(r, ngx_http_core_module);
+    v = ngx_hash_find(&cmcf->variables_hash, key, lowcase, len);
+
+    if (v == NULL || !(v->flags & NGX_HTTP_VAR_CHANGEABLE)) {
+        return NGX_DECLINED;
+    }
+
+    if (v->set_handler) {
+        vv = &set;
+
+    } else if (v->flags & NGX_HTTP_VAR_INDEXED) {
+        vv = &r->variables[v->index];
+
+    } else {
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(vv, sizeof(ngx_http_variable_value_t));
+
+    vv->valid = 1;
+    vv->len = value_len;
+    vv->data = (u_char *) value;
+
+    if (v->set_handler) {
+        v->set_handler(r, vv, v->data);
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Starts a subrequest whose answer is kept in memory; "handler" is called when
+ * it ends.  NGX_DECLINED: an unsafe or malformed URI.
+ */
+
+ngx_int_t
+cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
+    ngx_http_post_subrequest_pt handler, void *data, ngx_http_request_t **sr)
+{
+    ngx_str_t                    path, args;
+    ngx_uint_t                   flags;
+    ngx_http_post_subrequest_t  *ps;
+
+    path.len = len;
+    path.data = ngx_pnalloc(r->pool, len);
+    ps = ngx_palloc(r->pool, sizeof(ngx_http_post_subrequest_t));
+
+    if (path.data == NULL || ps == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(path.data, uri, len);
+
+    ps->handler = handler;
+    ps->data = data;
+
+    ngx_str_null(&args);
+    flags = NGX_HTTP_LOG_UNSAFE;
+
+    if (ngx_http_parse_unsafe_uri(r, &path, &args, &flags) != NGX_OK) {
+        return NGX_DECLINED;
+    }
+
+    return ngx_http_subrequest(r, &path, &args, sr, ps,
+                               NGX_HTTP_SUBREQUEST_IN_MEMORY
+                               |NGX_HTTP_SUBREQUEST_WAITED);
+}
+
+
+/*
+ * Whether a subrequest that is finalized with "rc" has its answer: an error
+ * code makes nginx send an error page first, and finalize once more.
+ */
+
+ngx_uint_t
+cbr_subrequest_ends(const ngx_http_request_t *sr, ngx_int_t rc)
+{
+    return rc < NGX_HTTP_SPECIAL_RESPONSE || sr->header_sent;
+}
+
+
+ngx_uint_t
+cbr_subrequest_status(const ngx_http_request_t *sr)
+{
+    return sr->headers_out.status;
+}
+
+
+void
+cbr_subrequest_body(const ngx_http_request_t *sr, ngx_str_t *body)
+{
+    ngx_buf_t  *b;
+
+    ngx_str_null(body);
+
+    if (sr->out) {
+        b = sr->out->buf;
+        body->len = b->last - b->pos;
+        body->data = b->pos;
+    }
 }
 
 

@@ -30,12 +30,16 @@ void cbr_request_hold(ngx_http_request_t *r);
 ngx_uint_t cbr_request_header_only(const ngx_http_request_t *r);
 ngx_uint_t cbr_request_header_sent(const ngx_http_request_t *r);
 void cbr_request_set_log(ngx_http_request_t *r);
+ngx_uint_t cbr_request_is_active(const ngx_http_request_t *r);
 ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
 ngx_uint_t cbr_request_client_gone(const ngx_http_request_t *r);
 ngx_uint_t cbr_request_has_error_page(ngx_http_request_t *r, ngx_uint_t status);
 ngx_int_t cbr_request_variable(ngx_http_request_t *r, const u_char *name,
     size_t len, ngx_str_t *value);
+
+ngx_int_t cbr_request_set_variable(ngx_http_request_t *r, const u_char *name,
+    size_t len, const u_char *value, size_t value_len);
 
 /* request bodies */
 ngx_int_t cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved);
@@ -45,6 +49,13 @@ size_t cbr_body_piece_size(const ngx_buf_t *b);
 ngx_int_t cbr_body_piece_copy(ngx_buf_t *b, u_char *to,
     size_t size);
 void cbr_body_piece_done(ngx_http_request_t *r, ngx_buf_t *b);
+
+/* subrequests */
+ngx_int_t cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
+    ngx_http_post_subrequest_pt handler, void *data, ngx_http_request_t **sr);
+ngx_uint_t cbr_subrequest_ends(const ngx_http_request_t *sr, ngx_int_t rc);
+ngx_uint_t cbr_subrequest_status(const ngx_http_request_t *sr);
+void cbr_subrequest_body(const ngx_http_request_t *sr, ngx_str_t *body);
 
 /* responses */
 ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
@@ -93,6 +104,7 @@ CBR_LAYOUT(request_uri, ngx_http_request_t, uri);
 CBR_LAYOUT(request_args, ngx_http_request_t, args);
 CBR_LAYOUT(request_method_name, ngx_http_request_t, method_name);
 CBR_LAYOUT(request_headers, ngx_http_request_t, headers_in.headers);
+CBR_LAYOUT(response_headers, ngx_http_request_t, headers_out.headers);
 CBR_LAYOUT(response_status, ngx_http_request_t, headers_out.status);
 CBR_LAYOUT(response_content_length, ngx_http_request_t,
            headers_out.content_length_n);
@@ -112,6 +124,8 @@ CBR_LAYOUT(cleanup_handler, ngx_http_cleanup_t, handler);
 CBR_LAYOUT(cleanup_data, ngx_http_cleanup_t, data);
 CBR_LAYOUT(cleanup_next, ngx_http_cleanup_t, next);
 CBR_LAYOUT(pool_cleanup_handler, ngx_pool_cleanup_t, handler);
+CBR_LAYOUT(pool_cleanup_next, ngx_pool_cleanup_t, next);
+CBR_LAYOUT(pool_cleanup, ngx_pool_t, cleanup);
 CBR_LAYOUT(pool_cleanup_data, ngx_pool_cleanup_t, data);
 CBR_LAYOUT(buf_start, ngx_buf_t, start);
 CBR_LAYOUT(list_part, ngx_list_t, part);

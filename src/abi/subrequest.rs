@@ -1,0 +1,118 @@
+//! Subrequests whose answers are kept in memory.
+
+use super::{NgxRequest, bytes, shim};
+use crate::wake::Key;
+use crate::worker;
+use nginx_sys::*;
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+
+/// A subrequest under way. What it points to is in the pool of the main request, so it may be
+/// dropped before nginx has done with the subrequest.
+pub(crate) struct PendingSubrequest(NonNull<Progress>);
+
+struct Progress {
+    outcome: Cell<Option<Outcome>>,
+    waiter: Key,
+}
+
+#[derive(Clone, Copy)]
+enum Outcome {
+    Answered(NgxRequest),
+    Failed,
+}
+
+/// Why there is no subrequest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubrequestError {
+    /// The URI is malformed, or leads out of the root.
+    BadUri,
+    /// nginx has logged why it failed: too deep, too long an answer, no memory.
+    Failed,
+}
+
+/// The answer to a subrequest: status, header lines, body.
+pub(crate) type Answer = (u16, Vec<(Vec<u8>, Vec<u8>)>, Vec<u8>);
+
+impl PendingSubrequest {
+    /// Starts a `GET`; the task of `waiter` is woken when it ends.
+    pub(crate) fn start(
+        request: NgxRequest,
+        uri: &[u8],
+        waiter: Key,
+    ) -> Result<PendingSubrequest, SubrequestError> {
+        let progress = Progress {
+            outcome: Cell::new(None),
+            waiter,
+        };
+        let progress = request.keep(progress).ok_or(SubrequestError::Failed)?;
+        let mut sr = ptr::null_mut();
+        // SAFETY: the request lives; the URI is copied; the progress lives as long as the main
+        // request, which its subrequests end before (invariant 1).
+        let rc = unsafe {
+            shim::cbr_subrequest(
+                request.as_ptr(),
+                uri.as_ptr(),
+                uri.len(),
+                Some(on_end),
+                progress.as_ptr().cast(),
+                &mut sr,
+            )
+        };
+        match rc {
+            0 => Ok(PendingSubrequest(progress)),
+            rc if rc == NGX_DECLINED as ngx_int_t => Err(SubrequestError::BadUri),
+            _ => Err(SubrequestError::Failed),
+        }
+    }
+
+    /// The answer, once the subrequest has ended.
+    pub(crate) fn answer(&self) -> Option<Result<Answer, SubrequestError>> {
+        // SAFETY: in the pool of the request that awaits it (invariant 1).
+        let sr = match unsafe { self.0.as_ref() }.outcome.get()? {
+            Outcome::Answered(sr) => sr,
+            Outcome::Failed => return Some(Err(SubrequestError::Failed)),
+        };
+        let headers = sr.response_headers();
+        let headers = headers.map(|(name, value)| (name.to_vec(), value.to_vec()));
+        let headers = headers.collect();
+        let mut body = ngx_str_t::empty();
+        // SAFETY: a subrequest lives as long as its main request (invariant 1).
+        Some(Ok(unsafe {
+            let status = shim::cbr_subrequest_status(sr.as_ptr());
+            shim::cbr_subrequest_body(sr.as_ptr(), &mut body);
+            (
+                u16::try_from(status).unwrap_or(500),
+                headers,
+                bytes(body).to_vec(),
+            )
+        }))
+    }
+}
+
+/// nginx finalizes a subrequest of ours with `rc`; what is returned takes its place.
+unsafe extern "C" fn on_end(
+    sr: *mut ngx_http_request_t,
+    progress: *mut c_void,
+    rc: ngx_int_t,
+) -> ngx_int_t {
+    // SAFETY: nginx calls this with what `start` gave it, for a live subrequest (invariant 1).
+    let (sr, progress) = unsafe { (NgxRequest::new(sr), &*progress.cast::<Progress>()) };
+    // SAFETY: as above.
+    if unsafe { shim::cbr_subrequest_ends(sr.as_ptr(), rc) } == 0 {
+        return rc;
+    }
+    let failed = rc == NGX_ERROR as ngx_int_t;
+    progress.outcome.set(Some(if failed {
+        Outcome::Failed
+    } else {
+        Outcome::Answered(sr)
+    }));
+    worker::wake(progress.waiter);
+    // A failed subrequest is no reason to terminate the main request; a client that has gone is.
+    match failed && !sr.client_gone() {
+        true => NGX_OK as ngx_int_t,
+        false => rc,
+    }
+}
