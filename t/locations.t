@@ -429,3 +429,76 @@ action /after 200
 ["/t\n", "/t/\n", "/t/a/\n"]
 --- no_error_log
 [error]
+
+
+
+=== TEST 24: an if block with another module's handler, in a location with ours, and the other way round
+--- config
+    location = /ours {
+        content_by_rust reply body="ours\n" delay=2ms;
+        if ($arg_a = proxy) {
+            proxy_pass http://127.0.0.1:$server_port;
+            rewrite ^ /back break;
+        }
+        if ($arg_a = echo) {
+            echo echo;
+        }
+    }
+    location = /theirs {
+        echo theirs;
+        if ($arg_a) {
+            content_by_rust reply body="ours\n" delay=2ms;
+        }
+    }
+    location = /back { return 200 "back\n"; }
+--- request eval
+["GET /ours", "GET /ours?a=proxy", "GET /ours?a=echo", "GET /theirs", "GET /theirs?a=1"]
+--- response_body_like eval
+['^ours\n$', '^back\n$', '^echo\n$', '^theirs\n$', '^ours\n$']
+--- no_error_log
+[error]
+
+
+
+=== TEST 25: an if block in a nested location without a handler does not take that of the location around it
+--- config
+    location /outer {
+        content_by_rust reply body="outer\n";
+        location /outer/inner {
+            if ($arg_a) {
+                set $dummy 1;
+            }
+        }
+    }
+--- user_files
+>>> outer/inner/file.txt
+a file
+--- request eval
+["GET /outer/inner/file.txt", "GET /outer/inner/file.txt?a=1"]
+--- response_body eval
+["a file\n", "a file\n"]
+--- no_error_log
+[error]
+
+
+
+=== TEST 26: if blocks in if blocks are not allowed; two in a row are, and the last that holds decides
+--- config
+    location = /t {
+        content_by_rust reply body="$arg_a none\n";
+        if ($arg_a ~ "^(.)") {
+            content_by_rust reply body="first $1\n";
+        }
+        if ($arg_a ~ "(.)$") {
+            content_by_rust reply body="last $1\n" delay=2ms;
+        }
+        if ($arg_a = "xyz") {
+            set $dummy 1;
+        }
+    }
+--- request eval
+["GET /t?a=ab", "GET /t?a=xyz", "GET /t"]
+--- response_body eval
+["last b\n", "xyz none\n", " none\n"]
+--- no_error_log
+[error]

@@ -577,3 +577,81 @@ GET /t
 waited now waited
 --- no_error_log
 [error]
+
+
+
+=== TEST 26: SSI: with rust_ignore_client_abort on in the part's location the page is made to its end
+--- http_config
+    log_format status 'status $status of $uri after $request_time';
+--- config
+    location = /t {
+        rust_ignore_client_abort on;
+        content_by_rust reply body="[t]" delay=200ms;
+    }
+    location = /page.txt {
+        ssi on;
+        ssi_types text/plain;
+        access_log logs/access.log status;
+    }
+    location = /hasty {
+        content_by_lua_block {
+            local socket = ngx.socket.tcp()
+            assert(socket:connect("127.0.0.1", ngx.var.server_port))
+            assert(socket:send("GET /page.txt HTTP/1.0\r\n\r\n"))
+            ngx.sleep(0.05)
+            socket:close()
+            ngx.sleep(0.4)
+            ngx.say("gone")
+        }
+        access_log off;
+    }
+--- user_files
+>>> page.txt
+before <!--# include virtual="/t" --> behind
+--- request
+GET /hasty
+--- response_body
+gone
+--- access_log eval
+qr/^status 200 of \/page\.txt after (?:0\.199|0\.[2-9]\d\d|[1-9]\d*\.\d{3})$/
+--- no_error_log
+[error]
+[alert]
+
+
+
+=== TEST 27: echo_location: a client that goes away while the first part waits: the second never begins
+--- http_config
+    log_format status 'status $status of $uri';
+--- config
+    log_subrequest on;
+    access_log logs/access.log status;
+    location = /1 { content_by_rust reply delay=30s; }
+    location = /2 { content_by_rust reply; }
+    location = /page {
+        echo_location /1;
+        echo_location /2;
+    }
+    location = /hasty {
+        content_by_lua_block {
+            local socket = ngx.socket.tcp()
+            assert(socket:connect("127.0.0.1", ngx.var.server_port))
+            assert(socket:send("GET /page HTTP/1.0\r\n\r\n"))
+            ngx.sleep(0.05)
+            socket:close()
+            ngx.sleep(0.1)
+            ngx.say("gone")
+        }
+        access_log off;
+    }
+--- request
+GET /hasty
+--- response_body
+gone
+--- access_log
+status 499 of /page
+--- no_access_log
+of /2
+--- no_error_log
+[error]
+[alert]
