@@ -131,8 +131,13 @@ pub fn nginx_with(modules: impl IntoIterator<Item = String>) -> Nginx {
 }
 
 /// The nginx under test with the test handlers, started by a shell script that gets nginx's
-/// arguments. It is told apart from others by its text.
+/// arguments.
 pub fn wrapped(script: &str) -> Nginx {
+    wrapped_with(script, [module("test-handlers")])
+}
+
+/// The nginx under test with these modules, started by a shell script.
+pub fn wrapped_with(script: &str, modules: impl IntoIterator<Item = String>) -> Nginx {
     let mut hasher = DefaultHasher::new();
     script.hash(&mut hasher);
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -144,7 +149,7 @@ pub fn wrapped(script: &str) -> Nginx {
     std::fs::set_permissions(&unfinished, Permissions::from_mode(0o755)).expect("a script");
     std::fs::rename(&unfinished, &file).expect("a script");
     let nginx = Nginx::new(&file).expect("an nginx");
-    nginx.modules([module("test-handlers")])
+    nginx.modules(modules)
 }
 
 /// A server with the handlers that only tests want.
