@@ -116,7 +116,7 @@ GET /t
 --- request
 GET /t
 --- error_code: 504
---- wait: 0.1
+--- wait: 0.2
 --- access_log
 back 499
 --- no_error_log

@@ -492,3 +492,22 @@ my $words = 'a word or  two ' x 200 . 'end';
 ["1 $words", "17 $words", "40 $words"]
 --- no_error_log
 [error]
+
+
+
+=== TEST 37: quotes of both places in one directive
+--- config
+    location = /1 { content_by_rust reply "body=a \"b\" c" type="text/x  y"; }
+    location = /2 { content_by_rust reply "body=a x=\"b" type="text/x  y"; }
+    location = /3 { content_by_rust reply 'body="so; it {is}"' type="text/x  y"; }
+    location = /4 { content_by_rust reply body="a b='c d' e" 'type=text/x  y'; }
+    location = /5 { content_by_rust reply body="a  b\\" type="text/x  y"; }
+    location = /6 { content_by_rust reply body="a ${arg_x}b ${arg_y}" "type=text/x  y"; }
+--- request eval
+["GET /1", "GET /2", "GET /3", "GET /4", "GET /5", "GET /6?x=1&y=2"]
+--- response_body eval
+['a "b" c', 'a x="b', '"so; it {is}"', "a b='c d' e", 'a  b\\', "a 1b 2"]
+--- response_headers eval
+[("Content-Type: text/x  y") x 6]
+--- no_error_log
+[error]

@@ -43,7 +43,7 @@ GET /t
 --- shutdown: 1
 --- error_code:
 --- access_log eval
-qr/^status 499 after [01]\.\d{3}$/
+qr/^status 499 after [0-3]\.\d{3}$/
 --- no_error_log
 [error]
 [alert]
@@ -173,7 +173,7 @@ status 200 of /t
 --- response_body eval
 ["gone\n", "gone\n"]
 --- access_log eval
-qr/^status 499 of \/t after [01]\.\d{3}$/
+qr/^status 499 of \/t after [0-3]\.\d{3}$/
 --- no_error_log
 [error]
 [alert]

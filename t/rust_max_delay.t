@@ -21,7 +21,7 @@ GET /t?d=1h
 --- response_body
 OK
 --- access_log eval
-qr/^waited (?:0\.099|0\.[1-9]\d\d|1\.\d{3})$/
+qr/^waited (?:0\.099|0\.[1-9]\d\d|[1-9]\d?\.\d{3})$/
 --- no_error_log
 [error]
 
