@@ -28,9 +28,6 @@ use crate::contender::{Contender, build, command};
 use crate::stop;
 use keeper::Plan;
 
-/// How long a contender may take until it answers for the first time.
-const START: Duration = Duration::from_secs(20);
-
 /// How long it may answer something else than HTTP and 200 before it is given up.
 const WRONG: Duration = Duration::from_secs(3);
 
@@ -128,6 +125,7 @@ fn start_once(contender: &Contender, options: &Options) -> Result<Started, Failu
         return Err(Failure::PortTaken { port, holder });
     }
     let mut started = Started::spawn(contender, options, port).map_err(unprepared)?;
+    let patience = Duration::from_secs(contender.manifest.start.seconds.into());
     let begun = Instant::now();
     let mut wrong_since = None;
     loop {
@@ -150,7 +148,7 @@ fn start_once(contender: &Contender, options: &Options) -> Result<Started, Failu
             return Err(Failure::Ended { how, output });
         }
         let waited = begun.elapsed();
-        if waited > START || wrong_since.is_some_and(|since| since.elapsed() > WRONG) {
+        if waited > patience || wrong_since.is_some_and(|since| since.elapsed() > WRONG) {
             if let Some(holder) = port::holder(port, &started.tree()) {
                 return Err(Failure::PortTaken { port, holder });
             }

@@ -86,7 +86,9 @@ fn install(contender: &Contender) -> Result<()> {
         let packages = plan.packages.iter().map(String::as_str);
         apt(&install.into_iter().chain(packages).collect::<Vec<_>>())?;
     }
-    fs::create_dir_all(&contender.built)?;
+    if plan.commands {
+        fs::create_dir_all(&contender.built)?;
+    }
     for words in &contender.manifest.install.run {
         // The programs that the packages and the commands before have brought are known only now.
         let words = contender.places().fill_all(words)?;

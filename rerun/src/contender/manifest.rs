@@ -85,6 +85,9 @@ pub struct Start {
     pub run: Vec<Words>,
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// How long it may take until it answers for the first time.
+    #[serde(default = "twenty")]
+    pub seconds: u32,
 }
 
 /// One address and its answer.
@@ -107,6 +110,10 @@ pub struct Limits {
     pub at_once: Option<u32>,
     /// In words.
     pub by: Option<String>,
+}
+
+fn twenty() -> u32 {
+    20
 }
 
 fn yes() -> bool {
