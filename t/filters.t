@@ -486,3 +486,21 @@ c
 after b
 --- no_error_log
 [error]
+
+
+
+=== TEST 25: behind a 412 that was born in a header filter nothing more is sent
+--- config
+    location = /return { return 200 "body\n"; }
+    location = /now { content_by_rust reply body="body\n"; }
+    location = /wait { content_by_rust reply body="body\n" delay=2ms; }
+--- request eval
+["GET /return", "GET /now", "GET /wait"]
+--- more_headers
+If-Unmodified-Since: Mon, 01 Jan 2001 00:00:00 GMT
+--- http09
+--- response_body_like eval
+[('^HTTP/1\.1 412 Precondition Failed\r\n(?!.*HTTP/).*</html>\r\n$') x 3]
+--- no_error_log
+[error]
+[alert]

@@ -138,7 +138,7 @@ Content-Type: text/x-lua
 
 
 
-=== TEST 8: a header filter that fails ends the connection, as it does behind "return"
+=== TEST 8: a header filter that fails ends the connection without a byte, as it does behind "return"
 --- config
     header_filter_by_lua_block { error("broken") }
     location = /return { return 200 "body\n"; }
@@ -146,7 +146,8 @@ Content-Type: text/x-lua
     location = /wait { content_by_rust reply body="body\n" delay=2ms; }
 --- request eval
 ["GET /return", "GET /now", "GET /wait"]
---- error_code eval
+--- http09
+--- response_body eval
 ["", "", ""]
 --- error_log
 broken
