@@ -302,7 +302,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if cfg!(miri) { 3 } else { 300 },
+        cases: if cfg!(miri) { 2 } else { 300 },
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
