@@ -224,4 +224,31 @@ mod tests {
         let (answer, _) = parse(text.as_bytes(), false, true).unwrap().unwrap();
         assert!(answer.body.is_empty());
     }
+
+    #[test]
+    fn no_bytes_are_too_strange() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let pieces = [
+            "HTTP/1.1 200 OK\r\n",
+            "Content-Length: ",
+            "Transfer-Encoding: chunked\r\n",
+            "18446744073709551615",
+            "ffffffffffffffff\r\n",
+            "7",
+            "\r\n",
+            "\r\n\r\n",
+            "0\r\n\r\n",
+            "\0\u{fffd}",
+        ];
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..random.usize(..12) {
+                text.push_str(random.choice(pieces).unwrap_or_default());
+            }
+            let whole = parse(text.as_bytes(), random.bool(), random.bool());
+            if let Ok(Some((_, length))) = whole {
+                assert!(length <= text.len(), "{text:?}");
+            }
+        }
+    }
 }

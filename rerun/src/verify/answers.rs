@@ -2,7 +2,7 @@
 //! generator may ask.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::answer::Framing;
 use super::connection::{Connection, PATIENCE, check, request};
@@ -10,7 +10,13 @@ use super::fault::Fault;
 use super::{Expected, Page};
 
 /// An answer that takes longer, without a delay, is not worth measuring.
-const SLOW: Duration = Duration::from_millis(250);
+const SLOW: Duration = Duration::from_millis(100);
+
+/// A hidden wait would be at least as long.
+const WORTH_A_WORD: Duration = Duration::from_millis(10);
+
+/// A limit on requests a connection is often 100 or 1,000.
+const MANY: usize = 1100;
 
 /// Proves the answers of one page, and remarks on what is not wrong but good to know.
 pub fn prove(
@@ -21,7 +27,11 @@ pub fn prove(
 ) -> Result<(), Fault> {
     prove_same(address, expected, page)?;
     prove_split(address, page)?;
-    prove_quick(address, page)?;
+    let median = prove_quick(address, page)?;
+    if median > WORTH_A_WORD {
+        let ms = median.as_secs_f64() * 1e3;
+        remarks.push(format!("{} takes {ms:.1} ms", page.path));
+    }
     let framing = {
         let mut connection = Connection::open(address)?;
         connection.ask(page)?.answer.framing
@@ -35,6 +45,11 @@ pub fn prove(
         remarks.push("one request a connection".to_owned());
     } else if !pipelines(address, page) {
         remarks.push("no pipelining".to_owned());
+    }
+    if expected.keep_alive
+        && let Some(count) = prove_many(address, page)?
+    {
+        remarks.push(format!("closes a connection after {count} requests"));
     }
     remarks.extend(http_1_0(address, page));
     remarks.extend(head(address, page));
@@ -79,19 +94,41 @@ fn prove_split(address: SocketAddr, page: &Page) -> Result<(), Fault> {
     split().map_err(|fault| Fault::Split(Box::new(fault)))
 }
 
-fn prove_quick(address: SocketAddr, page: &Page) -> Result<(), Fault> {
+/// The middle time of some answers.
+fn prove_quick(address: SocketAddr, page: &Page) -> Result<Duration, Fault> {
     let mut times = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..7 {
         times.push(Connection::open(address)?.ask(page)?.last_byte);
     }
     times.sort();
-    match times[2] {
+    match times[times.len() / 2] {
         median if median > SLOW => Err(Fault::Slow {
             median,
             wait: Duration::ZERO,
         }),
-        _ => Ok(()),
+        median => Ok(median),
     }
+}
+
+/// Many requests on one connection, each answer checked: after how many the server closes it, if it does in the time
+/// that there is for them.
+fn prove_many(address: SocketAddr, page: &Page) -> Result<Option<usize>, Fault> {
+    let begun = Instant::now();
+    let mut connection = Connection::open(address)?;
+    for count in 0..MANY {
+        if begun.elapsed() > Duration::from_secs(1) {
+            break;
+        }
+        let answer = match connection.ask(page) {
+            Err(Fault::EarlyClose { got: 0 }) if count > 0 => return Ok(Some(count)),
+            other => other?.answer,
+        };
+        check(&answer, page)?;
+        if !answer.keeps() {
+            return Ok(Some(count + 1));
+        }
+    }
+    Ok(None)
 }
 
 /// Three requests in one packet get three answers, in order.

@@ -12,6 +12,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::answer;
 use super::connection::{PATIENCE, check, request};
+use super::delay;
 use super::fault::Fault;
 use super::{Expected, Page};
 use crate::stop;
@@ -58,10 +59,10 @@ pub fn prove(address: SocketAddr, expected: &Expected, page: &Page) -> Result<At
     let mut best = Vec::new();
     loop {
         for _ in 0..3 {
-            let times = wave(address, &expected.hello, requests, PATIENCE)?;
+            let times = wave(address, &expected.hello, requests, Duration::ZERO, PATIENCE)?;
             without = without.min(last(&times));
         }
-        let times = wave(address, page, requests, wait * requests + PATIENCE)?;
+        let times = wave(address, page, requests, wait, wait * requests + PATIENCE)?;
         if best.is_empty() || last(&times) < last(&best) {
             best = times;
         }
@@ -72,7 +73,12 @@ pub fn prove(address: SocketAddr, expected: &Expected, page: &Page) -> Result<At
         };
         let verdict = judge(found, expected.at_once);
         let hopeless = last(&best) > wait * requests / 2;
-        if verdict.is_ok() || hopeless || begun.elapsed() > TRYING || stop::requested() {
+        let settled = match (&verdict, expected.at_once) {
+            // Two waves that have run into each other.
+            (Ok(AtOnce::Pool(count)), Some(pool)) => count * 5 <= pool * 6,
+            (verdict, _) => verdict.is_ok(),
+        };
+        if settled || hopeless || begun.elapsed() > TRYING || stop::requested() {
             let proved = at_least(&best, wait);
             return match verdict {
                 Err(_) if without > wait / 2 && proved >= REQUESTS / 4 => {
@@ -124,14 +130,15 @@ fn last(times: &[Duration]) -> Duration {
 }
 
 /// Sends so many requests at once, each on a connection of its own that is closed when its answer has come, and gives
-/// the times of the answers in order.
+/// the times of the answers in order. None may come before its wait is over.
 fn wave(
     address: SocketAddr,
     page: &Page,
     requests: u32,
+    wait: Duration,
     patience: Duration,
 ) -> Result<Vec<Duration>, Fault> {
-    send(address, page, requests, patience).map_err(|fault| Fault::UnderLoad {
+    send(address, page, requests, wait, patience).map_err(|fault| Fault::UnderLoad {
         of: requests as usize,
         fault: Box::new(fault),
     })
@@ -141,6 +148,7 @@ fn send(
     address: SocketAddr,
     page: &Page,
     requests: u32,
+    wait: Duration,
     patience: Duration,
 ) -> Result<Vec<Duration>, Fault> {
     let connect = |error: std::io::Error| Fault::Connect(error.to_string());
@@ -153,11 +161,12 @@ fn send(
         poll.registry()
             .register(&mut stream, Token(index), Interest::READABLE)
             .map_err(connect)?;
-        waiting.push(Some((stream, Vec::new())));
+        waiting.push(Some((stream, Vec::new(), Instant::now())));
     }
     let request = request(address, page);
     let begun = Instant::now();
-    for (stream, _) in waiting.iter_mut().flatten() {
+    for (stream, _, asked) in waiting.iter_mut().flatten() {
+        *asked = Instant::now();
         stream.write_all(request.as_bytes()).map_err(connect)?;
     }
     let mut times = Vec::with_capacity(waiting.len());
@@ -176,10 +185,11 @@ fn send(
         }
         for event in &events {
             let slot = &mut waiting[event.token().0];
-            let Some((stream, bytes)) = slot else {
+            let Some((stream, bytes, asked)) = slot else {
                 continue;
             };
             if read(stream, bytes, page)? {
+                delay::early(asked.elapsed(), asked.elapsed(), wait)?;
                 times.push(begun.elapsed());
                 *slot = None;
             }

@@ -43,6 +43,8 @@ enum Sabotage {
     CloseEach,
     Garbage,
     SlowDelay,
+    LongDelay,
+    NoSleepUnderLoad,
     SlowHello,
     Silent,
     FailsUnderLoad,
@@ -66,7 +68,7 @@ macro_rules! control {
     };
 }
 
-const CONTROLS: [Control; 26] = [
+const CONTROLS: [Control; 28] = [
     control!("an honest server", Sabotage::Nothing, Ok(_)),
     control!("a 404 page", Sabotage::NotFound, Err(Fault::Status(404))),
     control!("a wrong body", Sabotage::WrongBody, Err(Fault::Body { .. })),
@@ -149,6 +151,16 @@ const CONTROLS: [Control; 26] = [
         Err(Fault::NotKept)
     ),
     control!("garbage", Sabotage::Garbage, Err(Fault::Garbage(_))),
+    control!(
+        "a sleep that is too long",
+        Sabotage::LongDelay,
+        Err(Fault::Slow { .. })
+    ),
+    control!(
+        "no sleep under load",
+        Sabotage::NoSleepUnderLoad,
+        Err(Fault::UnderLoad { .. })
+    ),
     control!("a slow delay", Sabotage::SlowDelay, Err(Fault::Slow { .. })),
     control!(
         "a slow answer",
@@ -363,7 +375,7 @@ impl Shared {
             _ => {}
         }
         if delayed {
-            self.sleep(number);
+            self.sleep(number, open);
         }
         let whole = head("200 OK", media_type, body.len()) + body;
         match self.sabotage {
@@ -397,11 +409,13 @@ impl Shared {
         }
     }
 
-    fn sleep(&self, number: u32) {
+    fn sleep(&self, number: u32, open: u32) {
         match self.sabotage {
             Sabotage::NoSleep | Sabotage::SleepBeforeRequest => {}
             Sabotage::EarlySleep => std::thread::sleep(DELAY * 3 / 4),
             Sabotage::SleepEveryOther if number.is_multiple_of(2) => {}
+            Sabotage::NoSleepUnderLoad if open > 20 => {}
+            Sabotage::LongDelay => std::thread::sleep(DELAY * 2),
             Sabotage::SlowDelay => std::thread::sleep(DELAY * 20),
             Sabotage::SharedTick => {
                 let now = self.begun.elapsed().as_micros() as u64;

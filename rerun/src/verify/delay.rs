@@ -13,6 +13,9 @@ const REQUESTS: usize = 25;
 /// nginx's clock ticks in milliseconds and may be one behind, so a timer may end that much early.
 const CLOCK: Duration = Duration::from_millis(1);
 
+/// Requests on new connections that are timed then.
+const CONNECTIONS: usize = 5;
+
 /// The shortest and the middle time of some requests.
 pub fn prove(
     address: SocketAddr,
@@ -20,8 +23,32 @@ pub fn prove(
     page: &Page,
 ) -> Result<(Duration, Duration), Fault> {
     let wait = expected.wait;
+    let mut found = times(address, expected, page)?;
+    // A machine that is busy with something else may be late every time; a server that waits too long is.
+    for _ in 0..2 {
+        if found.0 > longest(wait) {
+            found = times(address, expected, page)?;
+        }
+    }
+    match found {
+        (shortest, median) if shortest > longest(wait) => Err(Fault::Slow { median, wait }),
+        found => Ok(found),
+    }
+}
+
+/// The shortest time may not be longer.
+fn longest(wait: Duration) -> Duration {
+    wait * 3 / 2
+}
+
+fn times(
+    address: SocketAddr,
+    expected: &Expected,
+    page: &Page,
+) -> Result<(Duration, Duration), Fault> {
+    let wait = expected.wait;
     let mut asker = Asker::new(address, expected);
-    let mut times = Vec::with_capacity(REQUESTS);
+    let mut times = Vec::with_capacity(REQUESTS + CONNECTIONS);
     for turn in 0..REQUESTS {
         let timed = asker.ask(page)?;
         early(timed.first_byte, timed.last_byte, wait)?;
@@ -34,11 +61,20 @@ pub fn prove(
         let pause = wait * (turn as u32 * 7 % 10) / 10;
         std::thread::sleep(pause);
     }
-    prove_after_the_request(address, page, wait)?;
-    times.sort();
-    let (shortest, median) = (times[0], times[REQUESTS / 2]);
+    for turn in 0..CONNECTIONS {
+        let mut connection = Connection::open(address)?;
+        if turn == 0 {
+            // The wait begins with the request, not with the connection.
+            std::thread::sleep(wait * 2);
+        }
+        let timed = connection.ask(page)?;
+        check(&timed.answer, page)?;
+        early(timed.first_byte, timed.last_byte, wait)?;
+        times.push(timed.last_byte);
+    }
     slow(&times, wait)?;
-    Ok((shortest, median))
+    times.sort();
+    Ok((times[0], times[times.len() / 2]))
 }
 
 /// Most of the requests took several times as long as they should.
@@ -51,16 +87,8 @@ fn slow(times: &[Duration], wait: Duration) -> Result<(), Fault> {
     }
 }
 
-/// The wait begins with the request, not with the connection.
-fn prove_after_the_request(address: SocketAddr, page: &Page, wait: Duration) -> Result<(), Fault> {
-    let mut connection = Connection::open(address)?;
-    std::thread::sleep(wait * 2);
-    let timed = connection.ask(page)?;
-    check(&timed.answer, page)?;
-    early(timed.first_byte, timed.last_byte, wait)
-}
-
-fn early(first_byte: Duration, last_byte: Duration, wait: Duration) -> Result<(), Fault> {
+/// Whether an answer, or its beginning, came too soon.
+pub fn early(first_byte: Duration, last_byte: Duration, wait: Duration) -> Result<(), Fault> {
     if last_byte + CLOCK < wait {
         Err(Fault::TooEarly {
             after: last_byte,
