@@ -4,6 +4,7 @@
 //! interleaved rounds with a client that verifies every byte, ask thirteen gates whether a figure can be vouched for,
 //! and print either the figure or the reason why there is none.
 
+mod article;
 mod client;
 mod compare;
 mod contender;
@@ -19,6 +20,7 @@ mod stop;
 mod summary;
 mod system;
 mod terminal;
+mod tools;
 mod verify;
 
 use std::process::ExitCode;
@@ -36,6 +38,8 @@ struct Cli {
 enum Command {
     /// Measure contenders side by side: the module, Lua, echo, njs, return and php-fpm unless others are named
     Compare(compare::Options),
+    /// An article's rows: as published, what is wrong with them, and as meant, measured here
+    Article(article::Options),
     /// Every contender: there or not, version, and the command that installs it
     Contenders(contender::list::Options),
     /// Start contenders, prove their answers and their delay, and prove that the proof can fail
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
     stop::on_signals();
     let done = match Cli::parse().command {
         Command::Compare(options) => compare::run(&options),
+        Command::Article(options) => article::run(&options),
         Command::Contenders(options) => contender::list::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Keep => process::keeper::run(),

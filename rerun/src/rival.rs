@@ -22,7 +22,8 @@ pub struct Rival {
 }
 
 /// What is asked of each rival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Asked {
     Hello,
     Delay,

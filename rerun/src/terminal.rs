@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::client::ceiling;
 use crate::gates::{n, reason};
-use crate::result::{Outcome, Row, Run, Spread, Table};
+use crate::result::{Outcome, Published, Replay, Row, Run, Spread, Table};
 
 /// Nothing is wider.
 const WIDTH: usize = 100;
@@ -38,12 +38,45 @@ pub fn render(run: &Run) -> String {
     for warning in &run.warnings {
         wrapped(&mut out, "! ", warning);
     }
+    if let Some(shown) = &run.published {
+        published(&mut out, shown);
+    }
     for shown in &run.tables {
         out.push('\n');
         table(&mut out, shown);
     }
     out.push('\n');
     out
+}
+
+/// What was printed, and the gravest thing that is wrong with it.
+fn published(out: &mut String, published: &Published) {
+    out.push('\n');
+    wrapped(out, "", &format!("As published: {}", published.source));
+    wrapped(out, "", &published.meant);
+    let mut last = "";
+    for row in &published.rows {
+        if row.label != last {
+            let _ = writeln!(out, "{}", row.label);
+            last = &row.label;
+        }
+        let connections = row.figures.connections.map(|c| format!("c = {c}, "));
+        let rate = row.figures.rate.map_or_else(String::new, n);
+        let reason = reason(&row.verdicts).map_or("", |verdict| &verdict.text);
+        let text = format!("{}{rate}/s: {reason}", connections.unwrap_or_default());
+        wrapped(out, "  x ", &text);
+    }
+}
+
+fn replay(out: &mut String, contender: &str, replay: &Replay) {
+    let rate = replay.figures.rate.map_or_else(|| "no rate".into(), n);
+    let reason = reason(&replay.verdicts).map_or("", |verdict| &verdict.text);
+    let command = replay.command.join(" ");
+    wrapped(
+        out,
+        "> ",
+        &format!("{contender}: {command}: {rate}/s: {reason}"),
+    );
 }
 
 fn table(out: &mut String, table: &Table) {
@@ -97,6 +130,11 @@ fn table(out: &mut String, table: &Table) {
                 comparison.words
             ),
         );
+    }
+    for row in &table.rows {
+        for shown in &row.replays {
+            replay(out, &row.contender, shown);
+        }
     }
     for note in &table.notes {
         wrapped(out, "- ", note);

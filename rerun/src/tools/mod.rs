@@ -1,0 +1,160 @@
+//! Other generators, run as an article's author ran them, and what they print.
+
+mod ab;
+mod drill;
+mod h2load;
+mod wrk;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::client::pin;
+use crate::contender::{command, presence};
+use crate::result::{Figures, Replay};
+
+/// The generators that can be driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tool {
+    Ab,
+    Wrk,
+    H2load,
+    Drill,
+}
+
+impl Tool {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ab => "ab",
+            Self::Wrk => "wrk",
+            Self::H2load => "h2load",
+            Self::Drill => "drill",
+        }
+    }
+
+    pub fn is_here(self) -> bool {
+        presence::find(self.name()).is_some()
+    }
+
+    /// What it prints, in figures; what it does not print, or not as expected, is left out.
+    pub fn figures(self, text: &str) -> Figures {
+        let mut figures = match self {
+            Self::Ab => ab::parse(text),
+            Self::Wrk => wrk::parse(text),
+            Self::H2load => h2load::parse(text),
+            Self::Drill => drill::parse(text),
+        };
+        figures.tool = Some(self.name().into());
+        figures
+    }
+
+    /// Runs it on these cores, and ends it after `limit`. The words are its arguments; `{url}` stands for the address.
+    pub fn run(
+        self,
+        arguments: &[String],
+        url: &str,
+        cpus: &[usize],
+        limit: Duration,
+    ) -> Result<Replay> {
+        let plan = match self {
+            Self::Drill => Some(drill::Plan::write(arguments, url)?),
+            _ => None,
+        };
+        let mut words = vec![self.name().to_owned()];
+        match &plan {
+            Some(plan) => words.extend(plan.arguments()),
+            None => words.extend(arguments.iter().map(|word| word.replace("{url}", url))),
+        }
+        let output = on(cpus, || command::quiet(command::command(&words), limit))?;
+        let mut figures = self.figures(&output);
+        figures.connections = figures.connections.or(connections(arguments));
+        Ok(Replay {
+            command: words,
+            version: self.version().unwrap_or_default(),
+            output,
+            figures,
+            verdicts: Vec::new(),
+        })
+    }
+
+    fn version(self) -> Option<String> {
+        let option = if self == Self::Ab { "-V" } else { "--version" };
+        let words = [self.name().to_owned(), option.to_owned()];
+        // wrk says its version and fails.
+        let output = command::command(&words).output().ok()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let first = said.lines().next()?;
+        Some(first.split(" Copyright").next()?.to_owned())
+    }
+}
+
+/// Of `-c100` or `-c 100`.
+fn connections(arguments: &[String]) -> Option<u32> {
+    let at = arguments.iter().position(|word| word.starts_with("-c"))?;
+    let attached = &arguments[at][2..];
+    let word = if attached.is_empty() {
+        arguments.get(at + 1)?
+    } else {
+        attached
+    };
+    word.parse().ok()
+}
+
+fn on<T: Send>(cpus: &[usize], work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let pinned = scope.spawn(|| {
+            pin(cpus)?;
+            work()
+        });
+        let ended = pinned.join();
+        ended.map_err(|_| anyhow::anyhow!("a thread has panicked"))?
+    })
+    .context("running another generator")
+}
+
+/// The first number behind `start` in a line that begins with it.
+fn after(text: &str, start: &str) -> Option<f64> {
+    text.lines()
+        .find_map(|line| line.trim_start().strip_prefix(start))
+        .and_then(|rest| {
+            let word = rest.split_whitespace().next()?;
+            word.trim_end_matches(['%', ',', 's', 'm']).parse().ok()
+        })
+}
+
+/// `31us`, `14.29ms`, `1.72s`, `1.50m` in milliseconds.
+fn ms(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "us" => 1e-3,
+        "ms" => 1.0,
+        "s" => 1e3,
+        "m" => 60e3,
+        "h" => 3600e3,
+        _ => return None,
+    };
+    Some(number.parse::<f64>().ok()? * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_of_command_lines() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(connections(&words("-n 100 -c 10 {url}")), Some(10));
+        assert_eq!(connections(&words("-t8 -c500 -d30s {url}")), Some(500));
+        assert_eq!(connections(&words("-n 100 {url}")), None);
+    }
+
+    #[test]
+    fn times() {
+        let close = |text: &str, want: f64| (ms(text).unwrap() - want).abs() < 1e-9;
+        assert!(close("31us", 0.031) && close("14.29ms", 14.29) && close("1.5m", 90e3));
+        assert_eq!(ms("5"), None);
+        assert_eq!(ms(""), None);
+    }
+}
