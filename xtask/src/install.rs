@@ -21,6 +21,8 @@ pub enum Need {
     SystemNginx,
     /// The load generator.
     Measuring,
+    /// What counts instructions, system calls and allocations, and loads what is counted.
+    Counting,
     /// What the `.t` files are read and asked with.
     Testing,
 }
@@ -46,6 +48,7 @@ impl Need {
                 "libnginx-mod-http-js",
             ],
             Self::Measuring => &["wrk"],
+            Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
             Self::Testing => &["perl", "curl"],
         }
     }
@@ -56,6 +59,7 @@ impl Need {
             Self::Toolchain => &["cc", "make"],
             Self::SystemNginx => &["nginx"],
             Self::Measuring => &["wrk", "taskset"],
+            Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
             Self::Testing => &["perl", "curl"],
         }
     }

@@ -1,13 +1,14 @@
-//! The commands behind `make`: build the module for one nginx, run it, compare it, test it.
+//! The commands behind `make`: build the module for one nginx, run it, compare it, count what it costs, test it.
 //!
 //! `build` is the heart: [`install`] what is missing, read `nginx -V` ([`nginx_v`]), find and copy the matching
 //! source ([`source`]), configure the copy as the binary was ([`configure`]), compile the module against it and
-//! prove it with `nginx -t` ([`build`]). `run`, `compare` and `test` begin with a build.
+//! prove it with `nginx -t` ([`build`]). `run`, `compare`, `instructions` and `test` begin with a build.
 
 mod build;
 mod compare;
 mod configure;
 mod install;
+mod instructions;
 mod nginx;
 mod nginx_v;
 mod project;
@@ -36,6 +37,8 @@ enum Command {
     Run(nginx::Choice),
     /// Check and measure the module beside Lua and echo in the system's nginx
     Compare(compare::Options),
+    /// Count what a request costs: instructions, memory, system calls
+    Instructions(instructions::Options),
     /// Run every test of the project, or the named steps
     Test(test::Options),
 }
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Build(options) => build::run(&options),
         Command::Run(choice) => run::run(&choice),
         Command::Compare(options) => compare::run(&options),
+        Command::Instructions(options) => instructions::run(&options),
         Command::Test(options) => test::run(&options),
     };
     match done {

@@ -6,10 +6,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::Task;
-
 /// nginx's clock ticks in milliseconds and may be one behind, so a timer may end that much early.
 const CLOCK: Duration = Duration::from_millis(1);
+
+/// What an answer must be.
+pub struct Expected {
+    pub body: &'static str,
+    /// Where it is not left to nginx's configuration.
+    pub content_type: Option<&'static str>,
+    /// How long it must take at least.
+    pub delay: Duration,
+}
 
 pub struct Answer {
     status: u16,
@@ -81,31 +88,36 @@ fn unchunk(mut rest: &str) -> Option<String> {
 }
 
 impl Answer {
+    /// The body, unless it was cut short.
+    pub fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
     /// What is wrong with it, if anything.
-    pub fn fault(&self, task: &Task) -> Option<String> {
+    pub fn fault(&self, expected: &Expected) -> Option<String> {
         if self.status != 200 {
             return Some(format!("answers with status {}", self.status));
         }
         let Some(body) = &self.body else {
             return Some("answers with a body cut short".into());
         };
-        if body != task.body {
-            return Some(format!("answers {body:?}, not {:?}", task.body));
+        if body != expected.body {
+            return Some(format!("answers {body:?}, not {:?}", expected.body));
         }
-        if task
+        if expected
             .content_type
             .is_some_and(|wanted| self.content_type != wanted)
         {
             return Some(format!(
                 "is of type {:?}, not {:?}",
                 self.content_type,
-                task.content_type.unwrap_or_default()
+                expected.content_type.unwrap_or_default()
             ));
         }
-        if self.took + CLOCK < task.delay {
+        if self.took + CLOCK < expected.delay {
             return Some(format!(
                 "answers after {:?}: it has not waited {:?}",
-                self.took, task.delay
+                self.took, expected.delay
             ));
         }
         None
@@ -118,7 +130,9 @@ mod tests {
 
     fn fault(answer: &str, took: u64, task: usize) -> String {
         let answer = parse(answer, Duration::from_millis(took)).unwrap();
-        answer.fault(&super::super::TASKS[task]).unwrap_or_default()
+        answer
+            .fault(&super::super::TASKS[task].expected)
+            .unwrap_or_default()
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! `make compare`: Rust, Lua, echo and `return` give the same answers in one nginx; each answer is checked, then all
 //! are measured in interleaved rounds, the server on one core and the load generator on another.
 
-mod http;
+pub mod http;
 mod server;
-mod stats;
+pub mod stats;
 mod table;
 mod wrk;
 
@@ -37,9 +37,7 @@ struct Task {
     title: &'static str,
     path: &'static str,
     contenders: &'static [&'static str],
-    body: &'static str,
-    content_type: Option<&'static str>,
-    delay: Duration,
+    expected: http::Expected,
 }
 
 const TASKS: [Task; 2] = [
@@ -47,17 +45,21 @@ const TASKS: [Task; 2] = [
         title: "hello",
         path: "hello",
         contenders: &["rust", "lua", "echo", "return"],
-        body: "<h1>HelloWorld</h1>\n",
-        content_type: Some("text/html"),
-        delay: Duration::ZERO,
+        expected: http::Expected {
+            body: "<h1>HelloWorld</h1>\n",
+            content_type: Some("text/html"),
+            delay: Duration::ZERO,
+        },
     },
     Task {
         title: "OK after 20 ms",
         path: "ok",
         contenders: &["rust", "lua", "echo"],
-        body: "OK\n",
-        content_type: None,
-        delay: Duration::from_millis(20),
+        expected: http::Expected {
+            body: "OK\n",
+            content_type: None,
+            delay: Duration::from_millis(20),
+        },
     },
 ];
 
@@ -114,7 +116,7 @@ fn check(address: &str) -> Result<()> {
         for contender in task.contenders {
             let path = format!("/{contender}/{}", task.path);
             let answer = http::get(address, &path)?;
-            if let Some(fault) = answer.fault(task) {
+            if let Some(fault) = answer.fault(&task.expected) {
                 bail!("{path} {fault}");
             }
         }

@@ -31,8 +31,8 @@ pub fn render(task: &Task, rows: &[Row]) -> String {
         })
         .collect();
     // With each of c connections waiting D for its answer there are never more than c/D answers a second.
-    let ceiling =
-        (!task.delay.is_zero()).then(|| f64::from(CONNECTIONS) / task.delay.as_secs_f64());
+    let ceiling = (!task.expected.delay.is_zero())
+        .then(|| f64::from(CONNECTIONS) / task.expected.delay.as_secs_f64());
 
     let mut out = format!("{}\n", task.title);
     let headings = [

@@ -1,0 +1,139 @@
+//! System calls for each request, counted by strace.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result};
+
+use super::server::Place;
+use super::{Row, h2load};
+
+const ROWS: [Row; 4] = [
+    Row::new("ok", "/ok-20/h", 100),
+    Row::new("tokio_ok", "/ok-20/t", 100),
+    Row::new("echo_sleep", "/ok-20/e", 100),
+    Row::new("ngx.sleep", "/ok-20/l", 100),
+];
+
+/// What `ok` must not pass, by echo_sleep's.
+const BOUND: f64 = 1.0;
+const REQUESTS: (u64, u64) = (1_000, 21_000);
+
+type Calls = BTreeMap<String, u64>;
+
+pub fn print(place: &Place) -> Result<()> {
+    println!("\nsystem calls of all threads for a request: strace -f -c, c = 100, kept alive");
+    let mut of_rows = Vec::new();
+    for row in &ROWS {
+        let few = count(place, row, REQUESTS.0)?;
+        let many = count(place, row, REQUESTS.1)?;
+        let each = per_request((&few, REQUESTS.0), (&many, REQUESTS.1));
+        let total: f64 = each.iter().map(|(_, count)| count).sum();
+        println!("  {:<12}{total:>7.3}   {}", row.name, listed(&each));
+        of_rows.push((row.name, total));
+    }
+    let total = |name: &str| of_rows.iter().find(|row| row.0 == name).map(|row| row.1);
+    if let (Some(ok), Some(echo)) = (total("ok"), total("echo_sleep")) {
+        println!("  {}", verdict(ok / echo));
+    }
+    println!(
+        "- in each turn of the loop there is one epoll_wait for all that is ready: how many requests share it is chance"
+    );
+    Ok(())
+}
+
+/// To the second digit, as turns of the loop are shared by chance.
+fn verdict(ratio: f64) -> String {
+    let holds = (ratio * 100.0).round() <= BOUND * 100.0;
+    format!(
+        "ok / echo_sleep must be <={BOUND:.2}, is {ratio:.3}: {}",
+        if holds { "yes" } else { "NO" }
+    )
+}
+
+fn count(place: &Place, row: &Row, requests: u64) -> Result<Calls> {
+    let file = place.file("strace.out");
+    let wrapper = ["strace", "-f", "-c", "-o", &file.display().to_string()].map(str::to_owned);
+    let server = place.start(&wrapper)?;
+    h2load::run(&place.url(row.path), row.connections, requests)?;
+    server.quit()?;
+    let text = fs::read_to_string(&file).context("reading strace's count")?;
+    parse(&text).with_context(|| format!("strace says what is not understood:\n{text}"))
+}
+
+/// `% time  seconds  usecs/call  calls  [errors]  syscall`, between two lines of dashes.
+fn parse(text: &str) -> Option<Calls> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("---"));
+    lines.next()?;
+    let lines = lines.take_while(|line| !line.starts_with("---"));
+    let calls: Option<Calls> = lines
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            Some(((*words.last()?).to_owned(), words.get(3)?.parse().ok()?))
+        })
+        .collect();
+    calls.filter(|calls| !calls.is_empty())
+}
+
+/// The most frequent first.
+fn per_request(few: (&Calls, u64), many: (&Calls, u64)) -> Vec<(String, f64)> {
+    let requests = (many.1 - few.1) as f64;
+    let mut each: Vec<(String, f64)> = many
+        .0
+        .iter()
+        .map(|(name, count)| {
+            let before = few.0.get(name).copied().unwrap_or(0);
+            (name.clone(), (*count as f64 - before as f64) / requests)
+        })
+        .collect();
+    each.sort_by(|one, other| other.1.total_cmp(&one.1));
+    each
+}
+
+/// Those that come with requests, and not once in a while.
+fn listed(each: &[(String, f64)]) -> String {
+    let words: Vec<String> = each
+        .iter()
+        .filter(|(_, count)| *count >= 0.001)
+        .map(|(name, count)| format!("{name} {count:.3}"))
+        .collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 60,00    0,010000           5      2000           writev
+ 30.00    0.005000           5      4000      2000 recvfrom
+ 10.00    0.001000           1        30           epoll_wait
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.016000           2      6030      2000 total
+";
+
+    #[test]
+    fn calls_with_and_without_errors() {
+        let calls = parse(TABLE).unwrap();
+        assert_eq!(calls.len(), 3);
+        assert_eq!((calls["writev"], calls["recvfrom"]), (2000, 4000));
+        assert!(parse("").is_none());
+        assert!(parse("strace: attach: ptrace: Operation not permitted\n").is_none());
+    }
+
+    #[test]
+    fn the_difference_by_the_requests_between() {
+        let few = parse(&TABLE.replace("2000           w", "1000           w")).unwrap();
+        let each = per_request((&few, 1000), (&parse(TABLE).unwrap(), 2000));
+        assert_eq!(each[0], ("writev".to_owned(), 1.0));
+        assert_eq!(listed(&each), "writev 1.000");
+    }
+
+    #[test]
+    fn the_bound_is_met_by_what_rounds_to_it() {
+        assert!(verdict(1.004).ends_with("yes"));
+        assert!(verdict(1.006).ends_with("NO"));
+    }
+}
