@@ -28,6 +28,9 @@ use crate::contender::{Contender, build, command};
 use crate::stop;
 use keeper::Plan;
 
+/// This program, even if its file has been replaced by a newer one.
+const SELF: &str = "/proc/self/exe";
+
 /// How long it may answer something else than HTTP and 200 before it is given up.
 const WRONG: Duration = Duration::from_secs(3);
 
@@ -43,7 +46,6 @@ pub struct Options {
 /// A contender that answers. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Started {
-    pub name: String,
     pub address: SocketAddr,
     /// Its commands, as they were typed.
     pub commands: Vec<String>,
@@ -172,7 +174,6 @@ impl Started {
         let started = prepare(contender, options, port, &work).and_then(|(plan, commands)| {
             let (keeper, rope, events) = keep(&plan)?;
             Ok(Self {
-                name: contender.name.clone(),
                 address: (Ipv4Addr::LOCALHOST, port).into(),
                 commands,
                 keeper,
@@ -306,7 +307,7 @@ fn group() -> Result<String> {
 
 /// Starts a keeper with this plan.
 fn keep(plan: &Plan) -> Result<(Child, ChildStdin, Receiver<String>)> {
-    let mut command = Command::new(rerun()?);
+    let mut command = Command::new(SELF);
     command
         .arg(keeper::NAME)
         .stdin(Stdio::piped())
@@ -332,14 +333,6 @@ fn keep(plan: &Plan) -> Result<(Child, ChildStdin, Receiver<String>)> {
         }
     });
     Ok((keeper, rope, receiver))
-}
-
-/// This program; a test that is not rerun itself names it.
-fn rerun() -> Result<PathBuf> {
-    match std::env::var_os("RERUN_KEEPER") {
-        Some(program) => Ok(program.into()),
-        None => std::env::current_exe().context("finding this program's own file"),
-    }
 }
 
 /// What came back when the contender was asked for the first time.

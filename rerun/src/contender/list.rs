@@ -4,13 +4,16 @@ use anyhow::Result;
 use clap::Args;
 
 use super::presence::{self, Presence};
-use super::{Contender, Contenders, install};
+use super::{Contender, Contenders, command, install};
 use crate::stop;
 
 #[derive(Args)]
 pub struct Options {
+    /// Tell all about these; a line about each where none is named
+    names: Vec<String>,
+
     /// Install what these contenders need; nothing else is installed
-    #[arg(long, value_name = "NAME", num_args = 1..)]
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "names")]
     install: Vec<String>,
 }
 
@@ -18,6 +21,12 @@ pub fn run(options: &Options) -> Result<()> {
     let contenders = Contenders::load()?;
     if !options.install.is_empty() {
         return install::run(&contenders, &options.install);
+    }
+    if !options.names.is_empty() {
+        for contender in contenders.choose(&options.names)? {
+            println!("{}", all_about(contender));
+        }
+        return Ok(());
     }
     let width = contenders
         .iter()
@@ -29,6 +38,33 @@ pub fn run(options: &Options) -> Result<()> {
         println!("{:width$}  {}", contender.name, line(contender));
     }
     Ok(())
+}
+
+/// Everything that its manifest says to a reader.
+fn all_about(contender: &Contender) -> String {
+    let manifest = &contender.manifest;
+    let mut text = format!("{}: {}\n", contender.name, line(contender));
+    let mut add = |what: &str, words: &str| {
+        if !words.is_empty() {
+            text += &format!("    {what:10}  {words}\n");
+        }
+    };
+    add("notes", &manifest.notes);
+    for (article, row) in &manifest.stands_for {
+        add("stands for", &format!("{row} ({article})"));
+    }
+    add("limit", manifest.limits.by.as_deref().unwrap_or_default());
+    let delay = manifest.delay.as_ref();
+    add("hello", manifest.hello.path.get_ref());
+    add("delay", delay.map_or("none", |delay| delay.path.get_ref()));
+    for words in &manifest.build.run {
+        add("build", &command::quote_all(words));
+    }
+    for words in &manifest.start.run {
+        add("start", &command::quote_all(words));
+    }
+    add("folder", &contender.dir.display().to_string());
+    text
 }
 
 fn line(contender: &Contender) -> String {

@@ -1,7 +1,7 @@
-//! How many requests can wait at the same time: many are sent at once, and the times at which they are answered tell.
+//! How many requests can wait at the same time: many are sent at once, and the times of their answers tell.
 //!
-//! All come after about one delay: at once. They come in waves, one delay apart: a pool, and the first wave is its
-//! size. One by one: serial, as when a wait blocks the only thread.
+//! Who is answered before two waits are over has not waited for another. So these have all waited at the same time, at
+//! least, however busy the machine is; where a pool or a wait that blocks holds the others back, there are no more.
 
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
@@ -20,6 +20,9 @@ use crate::stop;
 /// Enough to see a pool of 100.
 const REQUESTS: u32 = 128;
 
+/// Where all cannot be told, so many prove that the wait does not block.
+const ENOUGH: u32 = 40;
+
 /// Other work on the machine spreads the answers, so the best try counts. A server that passes needs one or two.
 const TRYING: Duration = Duration::from_secs(3);
 
@@ -28,9 +31,9 @@ const TRYING: Duration = Duration::from_secs(3);
 pub enum AtOnce {
     /// All that were sent.
     All(u32),
-    /// No fewer than these; the machine is too busy to see more.
+    /// No fewer than these; the requests themselves cost so much that no more can be told.
     AtLeast(u32),
-    /// One wave.
+    /// So many, and the others after them.
     Pool(u32),
     Serial,
 }
@@ -39,9 +42,7 @@ impl fmt::Display for AtOnce {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::All(count) => write!(f, "{count} at once"),
-            Self::AtLeast(count) => {
-                write!(f, "at least {count} at once, on a machine too busy to tell")
-            }
+            Self::AtLeast(count) => write!(f, "at least {count} at once"),
             Self::Pool(count) => write!(f, "pool of {count}"),
             Self::Serial => f.write_str("serial"),
         }
@@ -51,71 +52,66 @@ impl fmt::Display for AtOnce {
 /// Finds it, and compares it with what the manifest says.
 pub fn prove(address: SocketAddr, expected: &Expected, page: &Page) -> Result<AtOnce, Fault> {
     let wait = expected.wait;
-    // Three waves of a pool, so that they can be told from slow answers.
-    let requests = REQUESTS.max(expected.at_once.unwrap_or(0) * 5 / 2);
+    // More than fit into a pool, so that its limit shows.
+    let requests = REQUESTS.max(expected.at_once.unwrap_or(0) * 3 / 2);
     let begun = Instant::now();
     // What the requests cost without a wait is not the wait's.
     let mut without = PATIENCE;
-    let mut best = Vec::new();
-    loop {
+    let mut with = Duration::MAX;
+    let mut proved = 0;
+    for tries in 1.. {
         for _ in 0..3 {
             let times = wave(address, &expected.hello, requests, Duration::ZERO, PATIENCE)?;
             without = without.min(last(&times));
         }
         let times = wave(address, page, requests, wait, wait * requests + PATIENCE)?;
-        if best.is_empty() || last(&times) < last(&best) {
-            best = times;
-        }
-        let found = if last(&best) < without + wait * 3 / 2 {
-            AtOnce::All(requests)
-        } else {
-            waves(&best, wait)
+        with = with.min(last(&times));
+        proved = proved.max(at_least(&times, wait));
+        let seen = Seen {
+            requests,
+            proved,
+            // A few tries first: they may all be seen in a quieter moment.
+            costly: tries > 3 && with < without + wait * 3 / 2,
         };
-        let verdict = judge(found, expected.at_once);
-        let hopeless = last(&best) > wait * requests / 2;
-        let settled = match (&verdict, expected.at_once) {
-            // Two waves that have run into each other.
-            (Ok(AtOnce::Pool(count)), Some(pool)) => count * 5 <= pool * 6,
-            (verdict, _) => verdict.is_ok(),
-        };
-        if settled || hopeless || begun.elapsed() > TRYING || stop::requested() {
-            let proved = at_least(&best, wait);
+        let verdict = seen.judge(expected.at_once);
+        let hopeless = with > wait * requests / 2;
+        if verdict.is_ok() || hopeless || begun.elapsed() > TRYING || stop::requested() {
             return match verdict {
-                Err(_) if without > wait / 2 && proved >= REQUESTS / 4 => {
-                    Ok(AtOnce::AtLeast(proved))
-                }
+                // The machine is busy with something else.
+                Err(_) if without > wait / 2 && proved >= ENOUGH => Ok(AtOnce::AtLeast(proved)),
                 verdict => verdict,
             };
         }
     }
+    unreachable!("the tries end")
 }
 
-fn judge(found: AtOnce, expected: Option<u32>) -> Result<AtOnce, Fault> {
-    let count = match found {
-        AtOnce::All(_) | AtOnce::AtLeast(_) => return Ok(found),
-        AtOnce::Pool(count) => count,
-        AtOnce::Serial => 1,
-    };
-    // A wave that came late in part is counted short.
-    match expected {
-        Some(expected) if count * 5 >= expected * 4 => Ok(found),
-        expected => Err(Fault::NotAtOnce {
-            found: count,
-            expected,
-        }),
-    }
+/// What the tries have shown.
+struct Seen {
+    requests: u32,
+    /// So many have certainly waited at the same time.
+    proved: u32,
+    /// All took no longer than one wait and the work itself, and so all may have waited at the same time.
+    costly: bool,
 }
 
-/// What these times of answers, in order, say.
-fn waves(times: &[Duration], wait: Duration) -> AtOnce {
-    let Some(&first) = times.first() else {
-        return AtOnce::Serial;
-    };
-    let in_first = times.iter().filter(|&&time| time < first + wait / 2);
-    match in_first.count() as u32 {
-        1 => AtOnce::Serial,
-        count if (count as usize) < times.len() => AtOnce::Pool(count),
-        count => AtOnce::All(count),
+impl Seen {
+    fn judge(&self, expected: Option<u32>) -> Result<AtOnce, Fault> {
+        let proved = self.proved;
+        match expected {
+            _ if proved == self.requests => Ok(AtOnce::All(proved)),
+            None if self.costly && proved >= ENOUGH => Ok(AtOnce::AtLeast(proved)),
+            Some(1) => Ok(match proved {
+                0 | 1 => AtOnce::Serial,
+                more => AtOnce::Pool(more),
+            }),
+            // A few that came late are not counted.
+            Some(pool) if proved * 5 >= pool * 4 => Ok(AtOnce::Pool(proved)),
+            expected => Err(Fault::NotAtOnce {
+                found: proved.max(1),
+                expected,
+            }),
+        }
     }
 }
 
@@ -235,25 +231,27 @@ mod tests {
     }
 
     #[test]
-    fn waves_tell_the_pool() {
-        assert_eq!(waves(&times(&[20, 21, 22, 23]), WAIT), AtOnce::All(4));
-        assert_eq!(waves(&times(&[20, 21, 40, 42, 61]), WAIT), AtOnce::Pool(2));
-        assert_eq!(waves(&times(&[20, 40, 60]), WAIT), AtOnce::Serial);
-        assert_eq!(waves(&[], WAIT), AtOnce::Serial);
-    }
-
-    #[test]
     fn an_answer_before_two_waits_has_not_waited_for_another() {
         assert_eq!(at_least(&times(&[20, 25, 36, 39, 41]), WAIT), 3);
     }
 
     #[test]
     fn what_the_manifest_says_must_be_true() {
-        assert!(judge(AtOnce::All(128), None).is_ok());
-        assert!(judge(AtOnce::All(128), Some(50)).is_ok());
-        assert!(judge(AtOnce::Pool(48), Some(50)).is_ok());
-        assert!(judge(AtOnce::Serial, Some(1)).is_ok());
-        assert!(judge(AtOnce::Serial, None).is_err());
-        assert!(judge(AtOnce::Pool(20), Some(50)).is_err());
+        let judge = |proved, costly, expected| {
+            let seen = Seen {
+                requests: 128,
+                proved,
+                costly,
+            };
+            seen.judge(expected).ok()
+        };
+        assert_eq!(judge(128, false, None), Some(AtOnce::All(128)));
+        assert_eq!(judge(128, false, Some(50)), Some(AtOnce::All(128)));
+        assert_eq!(judge(70, true, None), Some(AtOnce::AtLeast(70)));
+        assert_eq!(judge(70, false, None), None);
+        assert_eq!(judge(48, false, Some(50)), Some(AtOnce::Pool(48)));
+        assert_eq!(judge(20, false, Some(50)), None);
+        assert_eq!(judge(1, false, Some(1)), Some(AtOnce::Serial));
+        assert_eq!(judge(1, false, None), None);
     }
 }

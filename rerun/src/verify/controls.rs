@@ -69,7 +69,11 @@ macro_rules! control {
 }
 
 const CONTROLS: [Control; 28] = [
-    control!("an honest server", Sabotage::Nothing, Ok(_)),
+    Control {
+        name: "an honest server",
+        sabotage: Sabotage::Nothing,
+        right: Result::is_ok,
+    },
     control!("a 404 page", Sabotage::NotFound, Err(Fault::Status(404))),
     control!("a wrong body", Sabotage::WrongBody, Err(Fault::Body { .. })),
     control!(
