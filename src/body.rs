@@ -56,10 +56,10 @@ impl<'a> Body<'a> {
             None => self.reader.insert(BodyReader::open(raw).map_err(refused)?),
         };
         let reading = Reading(self.request.task());
-        poll_fn(|_| match reader.read(raw, to) {
+        poll_fn(|cx| match reader.read(raw, to) {
             Poll::Ready(more) => Poll::Ready(more.map_err(refused)),
             Poll::Pending => {
-                reading.0.read_body();
+                reading.0.read_body(cx.waker());
                 Poll::Pending
             }
         })

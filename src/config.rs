@@ -119,9 +119,6 @@ pub(crate) fn content_by_rust(
     main: &mut MainConf,
     handlers: &[Entry],
 ) -> Result<(), ArgError> {
-    if location.content.is_some() {
-        return Err(ArgError::new("is duplicate"));
-    }
     let name = conf.args()[1];
     // A module's own handler goes before a built-in one of the same name.
     let mut all = handlers.iter().chain(BUILT_IN);

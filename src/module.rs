@@ -358,6 +358,9 @@ extern "C" fn set_content_by_rust(
             &mut *location.cast::<LocationConf>(),
         )
     };
+    if location.content.is_some() {
+        return c"is duplicate".as_ptr().cast_mut();
+    }
     // SAFETY: nginx has numbered the module before it reads the block (invariant 6).
     let ctx_index = unsafe { (*table.module).ctx_index };
     CTX_INDEX.store(ctx_index, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use crate::abi::{Ended, StreamWriter};
 use crate::request::Request;
 use crate::response::{Error, Response, Result};
-use crate::task;
+use crate::task::{self, TaskRef};
 use std::fmt;
 use std::future::poll_fn;
 
@@ -27,7 +27,7 @@ use std::future::poll_fn;
 /// missing.
 pub struct Stream<'a> {
     writer: StreamWriter,
-    _request: &'a mut Request,
+    request: &'a mut Request,
 }
 
 impl<'a> Stream<'a> {
@@ -40,7 +40,7 @@ impl<'a> Stream<'a> {
         }
         Ok(Stream {
             writer: writer?,
-            _request: request,
+            request,
         })
     }
 
@@ -64,13 +64,30 @@ impl<'a> Stream<'a> {
     }
 
     async fn flush(&mut self) -> Result<()> {
-        poll_fn(|_| self.writer.flush(task::on_writable)).await?;
+        let flushing = Flushing(self.request.task());
+        poll_fn(|cx| {
+            let flushed = self.writer.flush(task::on_writable);
+            if flushed.is_pending() {
+                flushing.0.set_io_waker(cx.waker());
+            }
+            flushed
+        })
+        .await?;
         Ok(())
     }
 
     /// The end of the answer, for the handler to return.
     pub fn finish(self) -> Response {
         Response::streamed()
+    }
+}
+
+/// While this lives, a client that takes something wakes the task.
+struct Flushing(TaskRef);
+
+impl Drop for Flushing {
+    fn drop(&mut self) {
+        self.0.clear_io_waker();
     }
 }
 

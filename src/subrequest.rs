@@ -37,19 +37,16 @@ impl<'a> Subrequest<'a> {
 impl Future for Subrequest<'_> {
     type Output = Result<SubrequestResponse>;
 
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let pending = match &this.pending {
             Some(pending) => pending,
-            None => {
-                let (raw, task) = (this.request.raw(), this.request.task());
-                match PendingSubrequest::start(raw, this.uri.as_bytes(), task.key()) {
-                    Ok(pending) => this.pending.insert(pending),
-                    Err(e) => return Poll::Ready(Err(failed(e, &this.uri))),
-                }
-            }
+            None => match PendingSubrequest::start(this.request.raw(), this.uri.as_bytes()) {
+                Ok(pending) => this.pending.insert(pending),
+                Err(e) => return Poll::Ready(Err(failed(e, &this.uri))),
+            },
         };
-        match pending.answer() {
+        match pending.answer(cx.waker()) {
             Some(Ok((status, headers, body))) => Poll::Ready(Ok(SubrequestResponse {
                 status,
                 headers,

@@ -23,7 +23,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 const DONE: ngx_int_t = NGX_DONE as ngx_int_t;
 const ERROR: ngx_int_t = NGX_ERROR as ngx_int_t;
@@ -50,6 +50,9 @@ struct Header {
     request: NgxRequest,
     key: Key,
     state: Cell<State>,
+    /// Whom to wake when the client sends or takes something: part of the future, which reads a
+    /// body or writes one, but not both at once.
+    io_waker: Cell<Option<Waker>>,
     /// The future waits for the client's body: events of the connection are for it.
     reads_body: Cell<bool>,
     /// A client that goes away ends the request.
@@ -148,6 +151,7 @@ where
             request,
             key,
             state: Cell::new(State::Starting),
+            io_waker: Cell::new(None),
             reads_body: Cell::new(false),
             watches_client: Cell::new(false),
             head_sent: Cell::new(false),
@@ -209,6 +213,13 @@ impl Header {
         DONE
     }
 
+    /// Wakes what waits for the client.
+    fn wake_io(&self, worker: &Worker) {
+        if let Some(waker) = self.io_waker.take() {
+            worker.wake_by(waker);
+        }
+    }
+
     /// Has the connection's events come here, where they come to this request and are wanted.
     #[inline]
     fn watch_client(&self) -> Result<(), ()> {
@@ -256,8 +267,9 @@ impl TaskRef {
         self.header().key
     }
 
-    /// Has the future polled when the client sends something.
-    pub(crate) fn read_body(self) {
+    /// Has `waker` called when the client sends something.
+    pub(crate) fn read_body(self, waker: &Waker) {
+        self.set_io_waker(waker);
         self.header().reads_body.set(true);
         self.header().request.watch_body(on_client_event);
     }
@@ -265,9 +277,20 @@ impl TaskRef {
     /// Ends [`read_body`](TaskRef::read_body): events of the connection tell of aborts again.
     pub(crate) fn end_read_body(self) {
         let this = self.header();
+        this.io_waker.set(None);
         if this.reads_body.replace(false) && this.state.get() != State::Done {
             this.request.unwatch_client();
         }
+    }
+
+    /// Has `waker` called from [`on_writable`].
+    pub(crate) fn set_io_waker(self, waker: &Waker) {
+        self.header().io_waker.set(Some(waker.clone()));
+    }
+
+    /// Ends [`set_io_waker`](TaskRef::set_io_waker).
+    pub(crate) fn clear_io_waker(self) {
+        self.header().io_waker.set(None);
     }
 
     /// From here on the future's end is the answer's end.
@@ -445,8 +468,9 @@ extern "C" fn on_cleanup(data: *mut c_void) {
 pub(crate) extern "C" fn on_writable(r: *mut ngx_http_request_t) {
     // SAFETY: nginx calls this for a live request (invariant 1).
     let waiting = waiting_task(unsafe { NgxRequest::new(r) });
-    if let (Some((key, _)), Some(worker)) = (waiting, worker::here()) {
-        worker.wake(key);
+    if let (Some((_, header)), Some(worker)) = (waiting, worker::here()) {
+        // SAFETY: just found waiting (invariant 1).
+        unsafe { header.as_ref() }.wake_io(worker);
     }
 }
 
@@ -456,11 +480,11 @@ extern "C" fn on_client_event(r: *mut ngx_http_request_t) {
     let request = unsafe { NgxRequest::new(r) };
     let waiting = waiting_task(request);
 
-    if let (Some((key, header)), Some(worker)) = (waiting, worker::here()) {
+    if let (Some((_, header)), Some(worker)) = (waiting, worker::here()) {
         // SAFETY: just found waiting (invariant 1).
-        if unsafe { header.as_ref() }.reads_body.get() {
-            worker.wake(key);
-            return;
+        let this = unsafe { header.as_ref() };
+        if this.reads_body.get() {
+            return this.wake_io(worker);
         }
     }
 

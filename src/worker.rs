@@ -12,7 +12,7 @@ use crate::sleep::TimerAlarm;
 use crate::sleep::timers::Timers;
 use crate::task::TaskRef;
 use crate::wake::door::{Bell, Door};
-use crate::wake::{Key, Slots};
+use crate::wake::{self, Key, Slots};
 use nginx_sys::{ngx_connection_t, ngx_event_t};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
@@ -20,6 +20,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
 
 /// The event thread's state.
 pub(crate) struct Worker {
@@ -151,6 +152,16 @@ pub(crate) fn wake(key: Key) {
 }
 
 impl Worker {
+    /// Calls a waker on the event thread: our own say whom they wake without a call through
+    /// their table, and the panic of another's ends here.
+    #[inline]
+    pub(crate) fn wake_by(&self, waker: Waker) {
+        match wake::key_of(&waker) {
+            Some(key) => self.wake(key),
+            None => panics::contained(|| waker.wake()),
+        }
+    }
+
     /// Makes a task ready. It is polled before the next turn of the loop where `run_ready` is at
     /// work and has not begun with its batch, in the next turn otherwise.
     #[inline]

@@ -417,7 +417,6 @@ fn whoever_is_woken_may_do_with_other_waits_what_it_likes() {
 }
 
 #[test]
-#[ignore = "finds a fault of timers.rs: retire() by delay takes a queue that is not the one that expires"]
 fn a_queue_that_is_used_again_while_it_expires_takes_no_other_queue_along() {
     let then = vec![start(2, 300), Op::Cancel(2), Op::Cancel(1), start(3, 300)];
     let first = Op::Start {

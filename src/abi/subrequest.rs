@@ -1,12 +1,12 @@
 //! Subrequests whose answers are kept in memory.
 
 use super::{NgxRequest, bytes, shim};
-use crate::wake::Key;
 use crate::worker;
 use nginx_sys::*;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
+use std::task::Waker;
 
 /// A subrequest under way. What it points to is in the pool of the main request, so it may be
 /// dropped before nginx has done with the subrequest.
@@ -14,7 +14,7 @@ pub(crate) struct PendingSubrequest(NonNull<Progress>);
 
 struct Progress {
     outcome: Cell<Option<Outcome>>,
-    waiter: Key,
+    waiter: Cell<Option<Waker>>,
 }
 
 #[derive(Clone, Copy)]
@@ -36,15 +36,14 @@ pub(crate) enum SubrequestError {
 pub(crate) type Answer = (u16, Vec<(Vec<u8>, Vec<u8>)>, Vec<u8>);
 
 impl PendingSubrequest {
-    /// Starts a `GET`; the task of `waiter` is woken when it ends.
+    /// Starts a `GET`.
     pub(crate) fn start(
         request: NgxRequest,
         uri: &[u8],
-        waiter: Key,
     ) -> Result<PendingSubrequest, SubrequestError> {
         let progress = Progress {
             outcome: Cell::new(None),
-            waiter,
+            waiter: Cell::new(None),
         };
         let progress = request.keep(progress).ok_or(SubrequestError::Failed)?;
         let mut sr = ptr::null_mut();
@@ -67,10 +66,15 @@ impl PendingSubrequest {
         }
     }
 
-    /// The answer, once the subrequest has ended.
-    pub(crate) fn answer(&self) -> Option<Result<Answer, SubrequestError>> {
+    /// The answer, once the subrequest has ended. Until then, `waker` will be called then.
+    pub(crate) fn answer(&self, waker: &Waker) -> Option<Result<Answer, SubrequestError>> {
         // SAFETY: in the pool of the request that awaits it (invariant 1).
-        let sr = match unsafe { self.0.as_ref() }.outcome.get()? {
+        let progress = unsafe { self.0.as_ref() };
+        let Some(outcome) = progress.outcome.get() else {
+            progress.waiter.set(Some(waker.clone()));
+            return None;
+        };
+        let sr = match outcome {
             Outcome::Answered(sr) => sr,
             Outcome::Failed => return Some(Err(SubrequestError::Failed)),
         };
@@ -109,7 +113,9 @@ unsafe extern "C" fn on_end(
     } else {
         Outcome::Answered(sr)
     }));
-    worker::wake(progress.waiter);
+    if let (Some(waker), Some(worker)) = (progress.waiter.take(), worker::here()) {
+        worker.wake_by(waker);
+    }
     // A failed subrequest is no reason to terminate the main request; a client that has gone is.
     match failed && !sr.client_gone() {
         true => NGX_OK as ngx_int_t,

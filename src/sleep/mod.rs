@@ -3,8 +3,6 @@
 pub(crate) mod timers;
 
 use crate::abi::{self, Event};
-use crate::panics;
-use crate::wake;
 use crate::worker::{self, Worker};
 use nginx_sys::ngx_event_t;
 use std::cell::Cell;
@@ -148,11 +146,7 @@ extern "C" fn on_timer(event: *mut ngx_event_t) {
     let Some(worker) = worker::here() else { return };
     worker.run_ready(|worker: &Worker| {
         worker.timers.expire(queue, abi::cached_now(), |waker| {
-            // Our own wakers say whom they wake without a call through their table.
-            match wake::key_of(&waker) {
-                Some(key) => worker.wake(key),
-                None => panics::contained(|| waker.wake()),
-            }
+            worker.wake_by(waker);
         });
     });
 }

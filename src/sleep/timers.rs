@@ -18,6 +18,7 @@
 
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
+use std::collections::hash_map::Entry;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -103,11 +104,13 @@ impl<A: Alarm> Timers<A> {
     /// Starts a wait of `delay` milliseconds. `now` never decreases from call to call.
     pub(crate) fn start(&self, node: Pin<&Node<A>>, delay: u64, now: u64, waker: &Waker) {
         debug_assert!(!node.is_linked());
+        // Foreign code, like the wakers themselves (4 above).
+        let waker = waker.clone();
         let pointer = self.queue(delay);
         // SAFETY: queues are not freed (3 above; design invariant 6).
         let queue = unsafe { pointer.as_ref() };
         node.deadline.set(now + delay);
-        node.waker.set(Some(waker.clone()));
+        node.waker.set(Some(waker));
         node.queue.set(Some(pointer));
         node.next.set(None);
         let tail = queue.tail.replace(Some(NonNull::from(&*node)));
@@ -210,11 +213,15 @@ impl<A: Alarm> Timers<A> {
 
     /// An empty queue keeps its place unless there are many: clients may choose their delays.
     fn retire(&self, queue: &Queue<A>) {
-        if self.queues.borrow().len() <= REMEMBERED || queue.head.get().is_some() {
+        let mut queues = self.queues.borrow_mut();
+        if queues.len() <= REMEMBERED || queue.head.get().is_some() {
             return;
         }
-        if let Some(queue) = self.queues.borrow_mut().remove(&queue.delay.get()) {
-            self.spare.borrow_mut().push(queue);
+        // A waker may have retired it before, and its delay be another queue's since.
+        if let Entry::Occupied(entry) = queues.entry(queue.delay.get())
+            && std::ptr::eq(entry.get().as_ptr(), queue)
+        {
+            self.spare.borrow_mut().push(entry.remove());
             self.latest.set(None);
         }
     }
