@@ -1,7 +1,7 @@
 //! The nginx that is counted: one process, on the configuration that all rows share, under valgrind, strace or nothing.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ impl Place {
         format!("http://{}{path}", self.address)
     }
 
-    /// Starts nginx, behind a wrapper such as `valgrind --tool=callgrind`, and waits until it listens.
+    /// Starts nginx, behind a wrapper such as `valgrind --tool=callgrind`, and waits until it listens and has said so.
     pub fn start(&self, wrapper: &[String]) -> Result<Server<'_>> {
         let nginx = [
             self.binary.display().to_string(),
@@ -88,18 +88,18 @@ impl Place {
             pid: 0,
         };
         let begun = Instant::now();
-        while TcpStream::connect(self.address).is_err() {
+        // The pid file names nginx itself where strace is its parent. It is written behind the call of listen().
+        while server.pid == 0 {
             if let Some(status) = server.child.try_wait()? {
                 bail!("nginx ended at once: {status}");
             }
             if begun.elapsed() > Duration::from_secs(60) {
-                bail!("nginx does not answer on {}", self.address);
+                bail!("nginx does not write its pid");
             }
             std::thread::sleep(Duration::from_millis(20));
+            let pid = fs::read_to_string(self.file("nginx.pid")).unwrap_or_default();
+            server.pid = pid.trim().parse().unwrap_or(0);
         }
-        // The pid file names nginx itself where strace is its parent, and is written before nginx accepts anything.
-        let pid = fs::read_to_string(self.file("nginx.pid")).context("reading nginx's pid")?;
-        server.pid = pid.trim().parse().context("reading nginx's pid")?;
         Ok(server)
     }
 }
