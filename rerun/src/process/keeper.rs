@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 use serde::{Deserialize, Serialize};
@@ -98,6 +100,11 @@ fn start(plan: &Plan) -> Result<BTreeMap<i32, String>> {
             .envs(&plan.env)
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer.try_clone()?));
+        // Should the keeper itself be killed, nobody is left to end them in order: the kernel does.
+        // SAFETY: prctl is async-signal-safe, and the closure touches no memory of the keeper.
+        unsafe {
+            command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?));
+        }
         let child = command.spawn().with_context(|| words[0].clone())?;
         let name = Path::new(&words[0]).file_name().unwrap_or_default();
         commands.insert(child.id() as i32, name.to_string_lossy().into_owned());
