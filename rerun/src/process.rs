@@ -47,7 +47,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Started {
     pub address: SocketAddr,
-    /// Its commands, as they were typed.
+    /// Its commands as they were typed, but for this machine's folders, which are `{placeholders}` again.
     pub commands: Vec<String>,
     keeper: Child,
     /// Its end is the keeper's sign to end the contender.
@@ -280,7 +280,7 @@ fn prepare(
         .collect::<Result<_>>()?;
     let typed = commands
         .iter()
-        .map(|words| command::quote_all(words))
+        .map(|words| places.without_folders(&command::quote_all(words)))
         .collect();
     let variables = start.env.iter();
     let env = variables

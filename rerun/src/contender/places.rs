@@ -54,6 +54,17 @@ impl Places {
         filled + rest
     }
 
+    /// The text with this machine's own folders turned into placeholders again: it means something elsewhere too.
+    pub fn without_folders(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for name in ["work", "built", "dir", "modules-dir"] {
+            if let Some(folder) = self.0.get(name) {
+                text = text.replace(folder, &format!("{{{name}}}"));
+            }
+        }
+        text
+    }
+
     pub fn fill_all(&self, words: &[String]) -> Result<Vec<String>> {
         words.iter().map(|word| self.fill(word)).collect()
     }
@@ -88,6 +99,19 @@ mod tests {
         assert_eq!(
             places.fill("{dir}").unwrap_err().to_string(),
             "this machine has no dir"
+        );
+    }
+
+    #[test]
+    fn folders_become_placeholders_again() {
+        let mut places = Places::default();
+        places.set("built", "/home/me/target/rerun/x");
+        places.set("dir", "/home/me/rerun/contenders/x");
+        places.set("port", 8080);
+        let words = "/home/me/target/rerun/x/server /home/me/rerun/contenders/x/conf 8080";
+        assert_eq!(
+            places.without_folders(words),
+            "{built}/server {dir}/conf 8080"
         );
     }
 
