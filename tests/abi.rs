@@ -108,7 +108,7 @@ fn built_for_openresty() -> String {
     let target = room().join("cargo");
     let mut cargo = Command::new(env!("CARGO"));
     cargo
-        .args(["build", "--lib", "--no-default-features"])
+        .args(["build", "--quiet", "--lib", "--no-default-features"])
         .args(["--package", "ngx-http-rust-module"])
         .current_dir(support::root())
         .env("NGINX_SOURCE_DIR", &copy)

@@ -121,12 +121,12 @@ pub async fn keep_waker(request: &mut Request) -> Result<Response> {
     Ok(Response::text(format!("{polls}\n")))
 }
 
-/// Calls each waker that was left, thrice: here, or `?from=thread`; answers how many there were.
-/// They are left for the next time.
+/// Calls the first waker that was left, thrice: here, or `?from=thread`; answers how many there
+/// are. They are left for the next time.
 pub async fn wake_kept(request: &mut Request) -> Result<Response> {
     let wake = || {
         let kept = KEPT.lock().unwrap().clone();
-        for waker in &kept {
+        if let Some(waker) = kept.first() {
             waker.wake_by_ref();
             waker.clone().wake();
             waker.wake_by_ref();
