@@ -230,8 +230,7 @@ impl<'a> Args<'a> {
             return Err(ArgError(invalid_value(name, text, T::MUST_BE).into()));
         };
         if let Some(delay) = constant.as_delay() {
-            let shortest = self.shortest_delay.get_or_insert(delay);
-            *shortest = delay.min(*shortest);
+            self.will_wait(delay);
         }
         Ok(Some(Arg(Source::Constant(constant))))
     }
@@ -259,6 +258,12 @@ impl<'a> Args<'a> {
             return Err(ArgError(invalid_value(name, text, "a line of text").into()));
         }
         Ok(Some(self.add(value)))
+    }
+
+    /// The handler is going to wait for this long.
+    pub(crate) fn will_wait(&mut self, delay: Duration) {
+        let shortest = self.shortest_delay.get_or_insert(delay);
+        *shortest = delay.min(*shortest);
     }
 
     /// The error for an argument that has to be given, and is not.
@@ -308,16 +313,21 @@ impl<'a> Args<'a> {
     }
 }
 
+/// How far back a directive is looked for before the whole file is.
+const NEAR: usize = 16 * 1024;
+
 /// The directive's words, with the quotes behind an `=` taken off.
 fn unquoted(conf: Conf<'_>) -> Result<Vec<&[u8]>, ArgError> {
     let args = conf.args();
     let Some(quoted) = args.iter().skip(2).find(|arg| quotes::opens_quote(arg)) else {
         return Ok(args);
     };
-    let source = conf
-        .source()
-        .ok_or_else(|| ArgError::new("cannot read the directive's text again"))?;
-    let words = quotes::split(source, &args).ok_or_else(|| {
+    // Few directives are longer than a page, and few files longer than a few.
+    let words = [NEAR, usize::MAX >> 1].into_iter().find_map(|most| {
+        let source = conf.source(most)?;
+        quotes::split(source, &args)
+    });
+    let words = words.ok_or_else(|| {
         ArgError(
             format!(
                 "unbalanced quotes in parameter \"{}\", a value with \";\", \"{{\" or \" #\" needs \

@@ -71,8 +71,7 @@ impl LocationConf {
     /// Takes what this block does not say from the block around it.
     ///
     /// An `if` or `limit_except` block answers with its location's handler, so that is taken
-    /// too. A location inside another one takes it without ever using it: it has no content
-    /// handler of ours.
+    /// too. A location inside another one is a location of its own.
     pub(crate) fn merge(&mut self, conf: Conf<'_>, outer: &LocationConf) {
         if self.ignore_client_abort == UNSET_FLAG {
             self.ignore_client_abort = match outer.ignore_client_abort {
@@ -86,10 +85,8 @@ impl LocationConf {
                 msec => msec,
             };
         }
-        if self.content.is_none() {
+        if self.content.is_none() && outer.content.is_some() && conf.is_nameless() {
             self.content = outer.content;
-        }
-        if self.content.is_some() {
             conf.inherit_location_handler(content_handler);
         }
     }

@@ -129,7 +129,10 @@ pub(crate) const BUILT_IN: &[Entry] = &[
     },
     Entry {
         name: "ok",
-        configure: |_| Ok(built_in(handlers::ok)),
+        configure: |args| {
+            args.will_wait(handlers::OK_DELAY);
+            Ok(built_in(handlers::ok))
+        },
     },
     Entry {
         name: "reply",

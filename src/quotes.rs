@@ -20,9 +20,10 @@ pub(crate) fn opens_quote(arg: &[u8]) -> bool {
 pub(crate) fn split(source: &[u8], args: &[&[u8]]) -> Option<Vec<Vec<u8>>> {
     let name = *args.first()?;
     // The directive's name may stand in a comment before it, or in an argument: only its true
-    // beginning gives the words that nginx saw.
+    // beginning, which may be a quote, gives the words that nginx saw.
     let starts = (0..source.len()).filter(|&at| source[at..].starts_with(name));
     let text = starts
+        .flat_map(|at| [at, at.saturating_sub(1)])
         .map(|at| &source[at..])
         .find(|text| words(text, Quotes::AsNginx).is_some_and(|words| words == args))?;
     words(text, Quotes::BehindEquals)
@@ -192,6 +193,15 @@ mod tests {
             "c r a=\"1 2\"; # c r a=\"3 4\";\n c # why\n r a=\"see c r x\";",
             &["c", "r", "a=\"see", "c", "r", "x\""],
             Some(&["c", "r", "a=see c r x"]),
+        );
+    }
+
+    #[test]
+    fn the_directives_name_may_be_quoted() {
+        check(
+            "x; \"c\" r a=\"b  c\";",
+            &["c", "r", "a=\"b", "c\""],
+            Some(&["c", "r", "a=b  c"]),
         );
     }
 

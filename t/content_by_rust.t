@@ -315,3 +315,41 @@ qr/\[emerg\] .*directive "content_by_rust" is not terminated by ";" in /
 ['^prefix\n$', '^prefix\n$', '^exact\n$', '404 Not Found']
 --- error_code eval
 [200, 200, 200, 404]
+
+
+
+=== TEST 23: two handlers in a location are one too many
+--- config
+    location = /t {
+        content_by_rust ok;
+        content_by_rust hello;
+    }
+--- must_die: 1
+--- error_log eval
+qr/\[emerg\] .*"content_by_rust" directive is duplicate in \S+nginx\.conf:\d+$/
+
+
+
+=== TEST 24: the same handler twice is one too many
+--- config
+    location = /t {
+        content_by_rust ok;
+        content_by_rust ok;
+    }
+--- must_die: 1
+--- error_log eval
+qr/\[emerg\] .*"content_by_rust" directive is duplicate in /
+
+
+
+=== TEST 25: the same in an if block
+--- config
+    location = /t {
+        if ($arg_a) {
+            content_by_rust ok;
+            content_by_rust ok;
+        }
+    }
+--- must_die: 1
+--- error_log eval
+qr/\[emerg\] .*"content_by_rust" directive is duplicate in /

@@ -502,3 +502,31 @@ a file
 ["last b\n", "xyz none\n", " none\n"]
 --- no_error_log
 [error]
+
+
+
+=== TEST 27: limit_except in a nested location without a handler does not take that of the location around it
+--- config
+    location /outer {
+        content_by_rust reply body="outer\n";
+        location /outer/inner {
+            limit_except GET {
+                allow all;
+            }
+        }
+        location /outer/gif {
+            empty_gif;
+            limit_except GET {
+                allow all;
+            }
+        }
+    }
+--- user_files
+>>> outer/inner/file.txt
+a file
+--- request eval
+["GET /outer/inner/file.txt", "POST /outer/inner/file.txt", "POST /outer/gif"]
+--- error_code eval
+[200, 405, 404]
+--- no_error_log
+[alert]

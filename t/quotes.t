@@ -511,3 +511,28 @@ my $words = 'a word or  two ' x 200 . 'end';
 [("Content-Type: text/x  y") x 6]
 --- no_error_log
 [error]
+
+
+
+=== TEST 38: the directive's name in quotes
+--- config
+    location = /t { "content_by_rust" reply body="a  b"; }
+--- request
+GET /t
+--- response_body: a  b
+--- no_error_log
+[error]
+
+
+
+=== TEST 39: a value longer than 64 KB, whose words are not
+--- config
+    include ../html/long.conf;
+--- user_files eval
+[["long.conf" => 'location = /t { content_by_rust reply body="' . ('a word or  two ' x 5000) . 'end"; }']]
+--- request
+GET /t
+--- response_body eval
+'a word or  two ' x 5000 . 'end'
+--- no_error_log
+[error]

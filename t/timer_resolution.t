@@ -131,3 +131,19 @@ OK
 --- no_error_log
 [error]
 [warn]
+
+
+
+=== TEST 7: ok's 20 ms are shorter than 100 ms
+--- main_config
+    timer_resolution 100ms;
+--- config
+    location = /t { content_by_rust ok; }
+--- request
+GET /t
+--- response_body
+OK
+--- error_log eval
+qr/\[warn\] .*with "timer_resolution" of 100ms a delay of 20ms takes up to 100ms longer/
+--- no_error_log
+[error]

@@ -38,11 +38,12 @@ impl<'a> Conf<'a> {
         }
     }
 
-    /// The text of the configuration up to the end of the directive that is being read.
-    pub(crate) fn source(&self) -> Option<&'a [u8]> {
+    /// The last `most` bytes of the configuration's text up to the end of the directive that is
+    /// being read.
+    pub(crate) fn source(&self, most: usize) -> Option<&'a [u8]> {
         let mut source = ngx_str_t::empty();
         // SAFETY: nginx reads a directive (invariant 6).
-        match unsafe { shim::cbr_conf_source(self.cf, &mut source) } {
+        match unsafe { shim::cbr_conf_source(self.cf, most, &mut source) } {
             // SAFETY: it lives until the whole configuration has been read (invariant 6).
             0 => Some(unsafe { bytes(source) }),
             _ => None,
@@ -109,6 +110,12 @@ impl<'a> Conf<'a> {
             let context = (*self.cf).ctx.cast::<ngx_http_conf_ctx_t>();
             ptr::NonNull::new_unchecked((*(*context).main_conf.add(ctx_index)).cast())
         }
+    }
+
+    /// Whether the block being merged is that of an `if` or a `limit_except`, and no location.
+    pub(crate) fn is_nameless(&self) -> bool {
+        // SAFETY: `cf` is the block being merged (invariant 6).
+        unsafe { shim::cbr_location_is_nameless(self.cf) != 0 }
     }
 
     /// Where `limit_except` needs a handler of its own, gives it the location's.

@@ -721,6 +721,19 @@ cbr_location_set_handler(ngx_conf_t *cf, ngx_http_handler_pt handler)
 }
 
 
+/* the block of an "if" or a limit_except, not a location of its own */
+
+ngx_uint_t
+cbr_location_is_nameless(ngx_conf_t *cf)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    return clcf->noname;
+}
+
+
 /*
  * The block of a limit_except has a configuration of its own, which nginx asks
  * for a handler; that of an "if" keeps the handler that the location set.
@@ -756,12 +769,12 @@ cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
 
 
 /*
- * The text of the file, or of the "-g" option, up to the end of the directive
- * that is being read; no more of it than the longest directive needs.
+ * The last "most" bytes of the file's text, or all of the "-g" option's, up to
+ * the end of the directive that is being read.
  */
 
 ngx_int_t
-cbr_conf_source(ngx_conf_t *cf, ngx_str_t *source)
+cbr_conf_source(ngx_conf_t *cf, size_t most, ngx_str_t *source)
 {
     off_t       end, start;
     ssize_t     n;
@@ -776,7 +789,7 @@ cbr_conf_source(ngx_conf_t *cf, ngx_str_t *source)
     }
 
     end = cf->conf_file->file.offset - (b->last - b->pos);
-    start = end > 65536 ? end - 65536 : 0;
+    start = end > (off_t) most ? end - (off_t) most : 0;
 
     source->len = end - start;
     source->data = ngx_pnalloc(cf->temp_pool, source->len);

@@ -80,10 +80,11 @@ void cbr_connection_set_log(ngx_connection_t *c, ngx_log_t *log);
 
 /* configuration */
 void cbr_location_set_handler(ngx_conf_t *cf, ngx_http_handler_pt handler);
+ngx_uint_t cbr_location_is_nameless(ngx_conf_t *cf);
 void cbr_location_inherit_handler(ngx_conf_t *cf, ngx_http_handler_pt handler);
 ngx_int_t cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
     ngx_http_complex_value_t *value);
-ngx_int_t cbr_conf_source(ngx_conf_t *cf, ngx_str_t *source);
+ngx_int_t cbr_conf_source(ngx_conf_t *cf, size_t most, ngx_str_t *source);
 u_char *cbr_conf_copy(ngx_conf_t *cf, const u_char *text, size_t len);
 ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
 

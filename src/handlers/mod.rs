@@ -7,9 +7,12 @@ pub use reply::Reply;
 use crate::{Request, Response, Result, sleep};
 use std::time::Duration;
 
+/// How long [`ok`] waits.
+pub(crate) const OK_DELAY: Duration = Duration::from_millis(20);
+
 /// Waits 20 ms without blocking the worker, then answers `OK`.
 pub async fn ok(_: &mut Request) -> Result<Response> {
-    sleep(Duration::from_millis(20)).await;
+    sleep(OK_DELAY).await;
     Ok(Response::body("OK\n"))
 }
 
@@ -21,6 +24,6 @@ pub async fn hello(_: &mut Request) -> Result<Response> {
 /// As [`ok`], but tokio keeps the time: what it costs to wake the event thread from another.
 #[cfg(feature = "tokio")]
 pub async fn tokio_ok(_: &mut Request) -> Result<Response> {
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    tokio::time::sleep(OK_DELAY).await;
     Ok(Response::body("OK\n"))
 }
