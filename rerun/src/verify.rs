@@ -2,7 +2,7 @@
 //! servers that do it wrong, that the proof can fail.
 //!
 //! [`answer`] reads one answer strictly, [`connection`] asks for some, [`answers`], [`delay`] and [`at_once`] each prove
-//! one thing, and [`controls`] are the servers that must not pass.
+//! one thing. [`controls`] are the servers that must not pass, made by [`sabotage`].
 
 mod answer;
 mod answers;
@@ -11,6 +11,7 @@ mod connection;
 mod controls;
 mod delay;
 mod fault;
+mod sabotage;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -79,7 +79,7 @@ fn line(contender: &Contender) -> String {
 pub fn versions(contender: &Contender) -> String {
     let versions = presence::versions(contender, &contender.places());
     if versions.is_empty() {
-        return "here".to_owned();
+        return "here, version unknown".to_owned();
     }
     let versions = versions.iter();
     let versions: Vec<String> = versions

@@ -84,14 +84,20 @@ fn prove_split(address: SocketAddr, page: &Page) -> Result<(), Fault> {
     let mut connection = Connection::open(address)?;
     let whole = request(address, page);
     let (first, second) = whole.split_at(whole.len() - 7);
-    let split = || {
+    let mut split = || {
         connection.write(first)?;
-        std::thread::sleep(Duration::from_millis(5));
+        // No answer may come before the request is whole.
+        match connection.quiet_for(Duration::from_millis(5)) {
+            Err(Fault::ExtraBytes(bytes)) => return Err(Fault::Impatient(bytes)),
+            other => other?,
+        }
         connection.write(second)?;
         check(&connection.read(false)?.answer, page)
     };
-    let mut split = split;
-    split().map_err(|fault| Fault::Split(Box::new(fault)))
+    split().map_err(|fault| match fault {
+        impatient @ Fault::Impatient(_) => impatient,
+        fault => Fault::Split(Box::new(fault)),
+    })
 }
 
 /// The middle time of some answers.

@@ -25,6 +25,8 @@ pub enum Fault {
     NotKept,
     /// A request that comes in two packets is not answered.
     Split(Box<Fault>),
+    /// An answer to half a request.
+    Impatient(Vec<u8>),
     /// An answer before the delay was over.
     TooEarly { after: Duration, wait: Duration },
     /// The head came before the delay was over, and only the rest after it.
@@ -67,6 +69,9 @@ impl fmt::Display for Fault {
             }
             Self::NotKept => write!(f, "does not keep the connection for a second request"),
             Self::Split(fault) => write!(f, "a request in two packets: {fault}"),
+            Self::Impatient(bytes) => {
+                write!(f, "answers {} before the request is whole", quoted(bytes))
+            }
             Self::TooEarly { after, wait } => write!(
                 f,
                 "answers after {:.1} ms: it has not waited {:.0} ms",
@@ -79,6 +84,9 @@ impl fmt::Display for Fault {
                 ms(after),
                 ms(wait)
             ),
+            Self::Slow { median, wait } if wait.is_zero() => {
+                write!(f, "takes {:.1} ms (median) for an answer", ms(median))
+            }
             Self::Slow { median, wait } => write!(
                 f,
                 "takes {:.1} ms (median) for a wait of {:.0} ms",
