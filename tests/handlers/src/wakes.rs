@@ -85,7 +85,8 @@ pub async fn storm(_: &mut Request) -> Result<Response> {
                 thread::spawn(move || {
                     for _ in 0..WAKES {
                         done.fetch_add(1, Ordering::Release);
-                        waker.clone().wake();
+                        let clone = waker.clone();
+                        clone.wake();
                     }
                 });
             }
@@ -128,7 +129,8 @@ pub async fn wake_kept(request: &mut Request) -> Result<Response> {
         let kept = KEPT.lock().unwrap().clone();
         if let Some(waker) = kept.first() {
             waker.wake_by_ref();
-            waker.clone().wake();
+            let clone = waker.clone();
+            clone.wake();
             waker.wake_by_ref();
         }
         kept.len()
