@@ -70,8 +70,7 @@ pub fn run(options: &Options) -> Result<()> {
             machine: &run.machine,
             budget: &run.budget,
         };
-        let title = format!("{}, c = {}", spec.title, spec.connections);
-        let mut table = bench.table(&title, spec.task, &load, &mut rivals, &progress)?;
+        let mut table = bench.table(&spec.title, spec.task, &load, &mut rivals, &progress)?;
         if !options.no_replay {
             let specs = article
                 .replays

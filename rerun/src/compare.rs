@@ -11,6 +11,7 @@ use crate::measure::{self, Bench};
 use crate::progress::Progress;
 use crate::result::{self, FORMAT, Run};
 use crate::rival::{Asked, Rival};
+use crate::slo::Objective;
 use crate::system::{cpus, machine};
 use crate::terminal;
 
@@ -40,6 +41,9 @@ pub struct Options {
     /// Cores of each server
     #[arg(long, default_value_t = 1)]
     server_cores: usize,
+    /// Also search for the highest rate that holds this latency, as in p99=25ms
+    #[arg(long, value_name = "pN=TIME")]
+    slo: Option<Objective>,
     /// One request a connection
     #[arg(long)]
     no_keep_alive: bool,
@@ -72,7 +76,10 @@ pub fn run(options: &Options) -> Result<()> {
             machine: &run.machine,
             budget: &run.budget,
         };
-        let table = bench.table(title, asked, &load, &mut rivals, &progress)?;
+        let mut table = bench.table(title, asked, &load, &mut rivals, &progress)?;
+        if let (Asked::Delay, Some(objective)) = (asked, &options.slo) {
+            objective.add(&bench, asked, &mut table, &rivals, &progress)?;
+        }
         run.tables.push(table);
     }
     drop((rivals, progress));

@@ -12,9 +12,11 @@ mod gates;
 mod measure;
 mod process;
 mod progress;
+mod report;
 mod result;
 mod rival;
 mod schema;
+mod slo;
 mod stats;
 mod stop;
 mod summary;
@@ -44,6 +46,8 @@ enum Command {
     Contenders(contender::list::Options),
     /// Start contenders, prove their answers and their delay, and prove that the proof can fail
     Verify(verify::Options),
+    /// Print the report of a run again, from its own data
+    Report(report::Options),
     /// Print the JSON schema of RESULT.json
     Schema,
     /// How fast the client is against a server that does nothing, beside wrk
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
         Command::Contenders(options) => contender::list::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Keep => process::keeper::run(),
+        Command::Report(options) => report::run(&options),
         Command::Schema => schema::print(),
         Command::Ceiling(options) => client::ceiling::run(&options),
     };

@@ -14,6 +14,9 @@ use crate::stop;
 use crate::summary;
 use crate::system::{network, tree};
 
+/// Seconds of a server's first load.
+const WARM_UP: f64 = 0.3;
+
 /// Where everything is measured.
 pub struct Bench<'a> {
     pub machine: &'a Machine,
@@ -50,15 +53,17 @@ impl Bench<'_> {
             .filter(|rival| rival.endpoint(asked).is_some())
             .collect();
         let mut rounds: Vec<Vec<Round>> = chosen.iter().map(|_| Vec::new()).collect();
+        let what = (title, asked, load, &task);
+        self.warm_up(what, &mut chosen, &mut rounds, progress)?;
         let mut turn = 0;
         let mut last = None;
         for round in 0..load.rounds {
-            for index in order(chosen.len(), round, last) {
+            let running: Vec<usize> = (0..chosen.len())
+                .filter(|index| !failed(&rounds[*index]) && chosen[*index].state.is_ok())
+                .collect();
+            for index in order(running, round, last) {
                 last = Some(index);
                 let rival = &mut *chosen[index];
-                if failed(&rounds[index]) || rival.state.is_err() {
-                    continue;
-                }
                 progress.say(&format!("{title}: round {}, {}", round + 1, rival.name));
                 rival.look();
                 if let Some(sample) = self.round(rival, asked, load, &task, turn)? {
@@ -69,7 +74,7 @@ impl Bench<'_> {
                 progress.step();
             }
         }
-        let count = chosen.len();
+        let count = rounds.iter().filter(|rounds| !failed(rounds)).count();
         let rows = chosen.iter().zip(rounds);
         let rows: Vec<Row> = rows
             .map(|(rival, rounds)| self.row(rival, &task, load, rounds, count))
@@ -82,6 +87,28 @@ impl Bench<'_> {
             rows,
             notes: Vec::new(),
         })
+    }
+
+    /// Everybody has been compiled, cached and grown before anybody is measured. Only a failure is kept of it.
+    fn warm_up(
+        &self,
+        (title, asked, load, task): (&str, Asked, &Load, &Task),
+        chosen: &mut [&mut Rival],
+        rounds: &mut [Vec<Round>],
+        progress: &Progress,
+    ) -> Result<()> {
+        let short = Load {
+            seconds: Some(load.seconds.unwrap_or(WARM_UP).min(WARM_UP)),
+            requests: None,
+            ..load.clone()
+        };
+        for (rival, rounds) in chosen.iter_mut().zip(rounds) {
+            progress.say(&format!("{title}: warm-up, {}", rival.name));
+            let round = self.round(rival, asked, &short, task, 0)?;
+            rounds.extend(round.filter(|round| !round.client.failures.is_empty()));
+            rival.look();
+        }
+        Ok(())
     }
 
     fn row(
@@ -139,8 +166,7 @@ impl Bench<'_> {
             ..plan(started.address, path, load)
         };
         let root = started.root();
-        let network_before = network::now();
-        let idle_bytes = tree::memory(&tree::below(root));
+        let (network_before, idle_bytes) = (network::now(), rival.idle_bytes);
         let mut before = tree::Used::default();
         let mut server = ServerSample::default();
         let client = client::on(&self.budget.client_cpus, &plan, &mut |moment| {
@@ -203,11 +229,10 @@ fn failed(rounds: &[Round]) -> bool {
 }
 
 /// A new order each round, the same in each run, in which nobody follows himself.
-fn order(count: usize, round: u32, last: Option<usize>) -> Vec<usize> {
+fn order(mut order: Vec<usize>, round: u32, last: Option<usize>) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(u64::from(round));
-    let mut order: Vec<usize> = (0..count).collect();
     random.shuffle(&mut order);
-    if count > 1 && order.first().copied() == last {
+    if order.len() > 1 && order.first().copied() == last {
         order.rotate_left(1);
     }
     order
@@ -221,14 +246,14 @@ mod tests {
     fn nobody_follows_himself() {
         let mut last = None;
         for round in 0..100 {
-            let order = order(3, round, last);
+            let order = order(vec![0, 1, 2], round, last);
             assert_ne!(order.first().copied(), last);
             let mut sorted = order.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, [0, 1, 2]);
             last = order.last().copied();
         }
-        assert_eq!(order(1, 0, Some(0)), [0]);
-        assert!(order(0, 0, None).is_empty());
+        assert_eq!(order(vec![0], 0, Some(0)), [0]);
+        assert!(order(Vec::new(), 0, None).is_empty());
     }
 }

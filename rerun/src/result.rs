@@ -290,6 +290,8 @@ pub struct ClientSample {
     pub seconds: f64,
     /// Verified answers in the window.
     pub answers: u64,
+    /// Mean latency of these answers, wherever they began: what Little's law is about.
+    pub mean_us: f64,
     /// Failures by kind, the warm-up's too.
     pub failures: BTreeMap<Failure, u64>,
     /// An example of each kind of failure: what was seen.
@@ -357,7 +359,7 @@ pub struct ServerSample {
     pub involuntary_switches: u64,
     pub processes: u32,
     pub threads: u32,
-    /// Memory of the tree with shared pages counted once (proportional set size), before the load.
+    /// Memory of the tree with shared pages counted once (proportional set size), before its first load.
     pub idle_bytes: Option<u64>,
     /// The same under the load.
     pub loaded_bytes: Option<u64>,
@@ -407,7 +409,7 @@ pub struct Summary {
     pub over_ms: Percentiles,
     pub peak_bytes: Option<u64>,
     pub idle_bytes: Option<u64>,
-    /// Memory that one more connection takes.
+    /// What the memory grew by since before the first load, for each connection.
     pub per_connection_bytes: Option<f64>,
     /// User instructions a request, if they were asked for.
     pub instructions: Option<f64>,

@@ -10,12 +10,14 @@ use crate::contender::manifest::DELAY;
 use crate::process::{self, Started};
 use crate::result;
 use crate::stop;
+use crate::system::tree;
 use crate::verify::{self, Expected};
 
 pub struct Rival {
     pub name: String,
     pub about: result::Contender,
-    pub keep_alive: bool,
+    /// Its memory before its first load.
+    pub idle_bytes: Option<u64>,
     expected: Expected,
     /// Why it is not measured, once there is a reason.
     pub state: Result<Started, String>,
@@ -70,7 +72,10 @@ impl Rival {
         Ok(Self {
             name: contender.name.clone(),
             about: contender.about(start),
-            keep_alive: contender.manifest.keep_alive,
+            idle_bytes: state
+                .as_ref()
+                .ok()
+                .and_then(|started| tree::memory(&tree::below(started.root()))),
             expected,
             state,
         })

@@ -86,9 +86,12 @@ pub fn compare(
     } else {
         let better = (middle < 1.0) == low_is_good;
         let percent = (middle - 1.0).abs() * 100.0;
-        let direction = if middle < 1.0 { "less" } else { "more" };
         let word = if better { "better" } else { "worse" };
-        format!("{percent:.0} % {direction}: {word}")
+        match middle {
+            ..1.0 => format!("{percent:.0} % less: {word}"),
+            ..2.0 => format!("{percent:.0} % more: {word}"),
+            _ => format!("{middle:.1} times as much: {word}"),
+        }
     };
     Some(Comparison {
         contender: contender.into(),

@@ -25,7 +25,8 @@ pub fn summary(row: &measured::Row, verdicts: &[Verdict]) -> Option<Summary> {
     let cores = row.budget.server_cpus.len().max(1) as f64;
     let seconds = |ns: u64| ns as f64 / 1e9;
     let idle = row.rounds.first()?.server.idle_bytes;
-    let grown = row.rounds.iter().filter_map(|round| {
+    let kept = row.rounds.iter().filter(|_| row.load.keep_alive);
+    let grown = kept.filter_map(|round| {
         let server = &round.server;
         let grown = server.loaded_bytes?.saturating_sub(idle?);
         Some(grown as f64 / f64::from(round.client.connections.max(1)))

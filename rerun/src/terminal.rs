@@ -88,7 +88,7 @@ fn table(out: &mut String, table: &Table) {
     };
     let _ = writeln!(
         out,
-        "{} | {} connections, {kept} | {} rounds in turns of {} s",
+        "{}\n{} connections, {kept}; {} rounds of {} s, the rows taking turns",
         table.title,
         load.connections,
         load.rounds,
@@ -96,18 +96,11 @@ fn table(out: &mut String, table: &Table) {
     );
     let _ = writeln!(
         out,
-        "{:16} {:>7} {:>13} {:>9} {:>14} {:>14} {:>9} {:>8}",
-        "",
-        "CPU us",
-        "(least-most)",
-        "answers/s",
-        "over D ms p50",
-        "p99 / p99.9",
-        "KB/conn.",
-        "limit"
+        "{:20} {:>7} {:>15} {:>9} {:>11} {:>15} {:>8} {:>7}",
+        "", "CPU us", "(least-most)", "answers/s", "+ms at p50", "p99 / p99.9", "KB/conn.", "limit"
     );
     for row in &table.rows {
-        let _ = writeln!(out, "{:16} {}", row.contender, figures(row));
+        let _ = writeln!(out, "{:20} {}", row.contender, figures(row));
     }
     for row in &table.rows {
         notes(out, row);
@@ -132,6 +125,24 @@ fn table(out: &mut String, table: &Table) {
         );
     }
     for row in &table.rows {
+        if let Some(slo) = row
+            .summary
+            .as_ref()
+            .and_then(|summary| summary.slo.as_ref())
+        {
+            let text = match slo.rate {
+                Some(rate) => format!(
+                    "holds at {} requests/s in an open loop, and not 3 % above",
+                    n(rate)
+                ),
+                None => "does not hold even at the least rate that was tried".into(),
+            };
+            wrapped(
+                out,
+                "= ",
+                &format!("{}: {} {text}", row.contender, slo.asked),
+            );
+        }
         for shown in &row.replays {
             replay(out, &row.contender, shown);
         }
@@ -152,7 +163,7 @@ fn figures(row: &Row) -> String {
     let over = &summary.over_ms;
     let Spread { median, min, max } = summary.cpu_us;
     format!(
-        "{median:>7.2} {:>13} {rate:>9} {:>14.2} {:>14} {:>9} {:>8}",
+        "{median:>7.2} {:>15} {rate:>9} {:>11.2} {:>15} {:>8} {:>7}",
         format!("({min:.1}-{max:.1})"),
         over.p50,
         format!("{:.1} / {:.1}", over.p99, over.p999),

@@ -45,8 +45,6 @@ pub struct Article {
     pub title: String,
     source: String,
     meant: String,
-    /// What was meant to be asked.
-    pub task: Asked,
     /// The body that was meant, where all were to send the same.
     pub body: Option<String>,
     pub delay_ms: f64,

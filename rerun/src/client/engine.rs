@@ -28,6 +28,8 @@ use nix::libc::{EADDRINUSE, EADDRNOTAVAIL, EMFILE, ENFILE};
 const TICK: Duration = Duration::from_millis(5);
 /// At most so many connections are being opened at the same time where they are kept: a listen queue is not flooded.
 const OPENING: usize = 64;
+/// How much longer than asked a warm-up may take.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// nginx's clock, and others', may be one millisecond behind.
 const CLOCK: Duration = Duration::from_millis(1);
 /// The timer of the open loop.
@@ -112,7 +114,6 @@ impl<'a> Engine<'a> {
         let mut used = Usage::default();
         let mut next_tick = 0;
         let tick = TICK.as_nanos() as u64;
-        let warm_up = self.plan.warm_up.as_nanos() as u64;
         let timeout = self.plan.timeout.as_nanos() as u64;
         self.pace = self.plan.open_rate.map(|rate| Pace::new(0, rate));
         loop {
@@ -124,7 +125,7 @@ impl<'a> Engine<'a> {
                 self.reopen(now);
             }
             match self.phase {
-                Phase::WarmUp if now >= warm_up => {
+                Phase::WarmUp if self.is_warm(now) => {
                     at(Moment::Begin)?;
                     before = Usage::of_this_thread()?;
                     self.begin();
@@ -180,9 +181,29 @@ impl<'a> Engine<'a> {
         self.pace = self.plan.open_rate.map(|rate| Pace::new(self.begin, rate));
     }
 
+    /// The time is over, and each connection has been answered; a server that does not even do that within a second
+    /// more is measured as it is.
+    fn is_warm(&self, now: u64) -> bool {
+        let warm_up = self.plan.warm_up.as_nanos() as u64;
+        let enough = self.tally.answers >= u64::from(self.plan.connections);
+        let patience = if self.plan.warm_up.is_zero() {
+            0
+        } else {
+            PATIENCE.as_nanos() as u64
+        };
+        now >= warm_up && (enough || now >= warm_up + patience)
+    }
+
+    /// A closed loop's window is longer than was asked for, but not more than four times, until each connection has
+    /// been answered ten times: what is cut off at its edges must be little.
     fn window_is_over(&self, now: u64) -> bool {
         match self.plan.until {
-            Until::Elapsed(length) => now >= self.begin + length.as_nanos() as u64,
+            Until::Elapsed(length) => {
+                let (length, asked) = (length.as_nanos() as u64, self.begin);
+                let enough = self.pace.is_some()
+                    || self.tally.answers >= 10 * u64::from(self.plan.connections);
+                now >= asked + if enough { length } else { 4 * length }
+            }
             Until::Requests(count) => self.tally.answers + self.tally.failed() >= count,
         }
     }
@@ -524,6 +545,7 @@ impl<'a> Engine<'a> {
         }
         if self.phase != Phase::Drain {
             self.tally.answers += 1;
+            self.tally.took += now - due;
         }
         if due >= self.begin {
             self.tally.latency(now - due);

@@ -18,7 +18,8 @@ pub struct Tally {
     pub most_open: u32,
     pub not_kept: u64,
     pub unsent: u64,
-    /// Nanoseconds.
+    /// Sum of the latencies of `answers`, nanoseconds.
+    pub took: u64,
     latency: Histogram<u64>,
 }
 
@@ -32,6 +33,7 @@ impl Tally {
             most_open: 0,
             not_kept: 0,
             unsent: 0,
+            took: 0,
             latency: Histogram::new_with_bounds(1, 3_600_000_000, 3)
                 .expect("an hour in microseconds to three digits is a valid range"),
         }
@@ -56,6 +58,7 @@ impl Tally {
         ClientSample {
             seconds: window as f64 / 1e9,
             answers: self.answers,
+            mean_us: self.took as f64 / 1e3 / self.answers.max(1) as f64,
             failures: self.failures,
             examples: self.examples,
             connections: self.most_open,

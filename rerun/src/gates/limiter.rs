@@ -63,11 +63,22 @@ pub fn find(facts: &Facts) -> Limiter {
 pub fn judge(facts: &Facts) -> Verdict {
     let limiter = find(facts);
     let percent = |part: f64| format!("{:.0} %", part.min(1.0) * 100.0);
-    let busy = format!(
+    let mut busy = format!(
         "server {} busy, client {}",
         percent(facts.server_busy),
         percent(facts.client_busy)
     );
+    let lost = |wanted: f64, busy: f64| wanted.min(1.0) - busy;
+    let server = lost(facts.server_wanted, facts.server_busy);
+    let client = lost(facts.client_wanted, facts.client_busy);
+    if server.max(client) > 0.15 {
+        busy += &format!(
+            " (other work kept the server from its core for {} of the time, the client for {}: measure on an idle \
+             machine)",
+            percent(server),
+            percent(client)
+        );
+    }
     match limiter {
         Limiter::Server => GATE.pass(format!("the server: {busy}")),
         Limiter::Ceiling => GATE.pass(format!("the ceiling c/D: {busy}")),
@@ -79,7 +90,7 @@ pub fn judge(facts: &Facts) -> Verdict {
             "the client: {busy}; the server could do more. Give the client more of the machine, or rank by CPU time"
         )),
         Limiter::Unknown => GATE.warn(format!(
-            "unknown: {busy}; neither was at its limit, so the rate is a lower bound. Look for locks and for sleeping"
+            "unknown: {busy}; neither was at its limit, so the rate is a lower bound"
         )),
     }
 }
@@ -137,7 +148,7 @@ mod tests {
 
     /// Other work has the cores for half of the time.
     #[test]
-    fn a_busy_machine() {
+    fn a_busy_machine_is_named() {
         let facts = Facts {
             server_busy: 0.45,
             server_wanted: 0.99,
@@ -146,5 +157,10 @@ mod tests {
             ..Facts::default()
         };
         assert_eq!(find(&facts), Limiter::Server);
+        let text = judge(&facts).text;
+        assert!(
+            text.contains("for 54 % of the time, the client for 30 %"),
+            "{text}"
+        );
     }
 }

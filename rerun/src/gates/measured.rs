@@ -4,7 +4,7 @@ use super::{
     bodies, budget, ceiling, complete, connections, delay, limiter, little, percentiles, queues,
     rounds, traps, verified,
 };
-use crate::result::{Budget, Contender, Histogram, Load, Machine, Round, Task, Verdict};
+use crate::result::{Budget, Contender, Failure, Histogram, Load, Machine, Round, Task, Verdict};
 use crate::stats::median;
 
 /// What a row is judged by.
@@ -78,12 +78,21 @@ impl Row<'_> {
             bodies::rivals(&[(&self.contender.title, &self.task.body)]),
             verified::by_rounds(clients()),
         ];
+        let wait = clients().any(|client| client.failures.contains_key(&Failure::Timeout));
+        if let (Some(by), true) = (&self.contender.limited_by, wait) {
+            verdicts[1].text += &format!("; limited by {by}");
+        }
         if self.rounds.is_empty() || clients().any(|client| client.answers == 0) {
             return verdicts;
         }
         let latency = self.latency();
         let ms = |q: f64| latency.quantile_us(q).map(|us| us as f64 / 1e3);
         let mean = latency.mean_us().map(|us| us / 1e3);
+        let counted = clients()
+            .map(|client| client.mean_us * client.answers as f64)
+            .sum::<f64>();
+        let answers = clients().map(|client| client.answers).sum::<u64>() as f64;
+        let seconds = clients().map(|client| client.seconds).sum::<f64>();
         let rate = self.rate();
         let cpu = median(&self.cpu_us());
         let capable = self.budget.server_cpus.len().max(1) as f64 * 1e6 / cpu;
@@ -121,7 +130,11 @@ impl Row<'_> {
                 Some(_) => {
                     little::GATE.pass("an open loop has no fixed number of requests at a time")
                 }
-                None => little::judge(Some(rate), mean, Some(self.load.connections)),
+                None => little::judge(
+                    Some(answers / seconds),
+                    Some(counted / answers / 1e3),
+                    Some(self.load.connections),
+                ),
             },
             limiter::judge(&self.facts()),
             percentiles::judge(
