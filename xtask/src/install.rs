@@ -23,7 +23,7 @@ pub enum Need {
     Measuring,
     /// What counts instructions, system calls and allocations, and loads what is counted.
     Counting,
-    /// What the `.t` files are read and asked with.
+    /// What the `.t` files are read and asked with, and what the examples ask.
     Testing,
 }
 
@@ -49,7 +49,7 @@ impl Need {
             ],
             Self::Measuring => &["wrk"],
             Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
-            Self::Testing => &["perl", "curl"],
+            Self::Testing => &["perl", "curl", "redis-server"],
         }
     }
 
@@ -60,7 +60,7 @@ impl Need {
             Self::SystemNginx => &["nginx"],
             Self::Measuring => &["wrk", "taskset"],
             Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
-            Self::Testing => &["perl", "curl"],
+            Self::Testing => &["perl", "curl", "redis-server"],
         }
     }
 }

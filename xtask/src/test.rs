@@ -11,7 +11,14 @@ use crate::nginx::{self, Choice, Nginx};
 use crate::{build, project, shell};
 
 /// Module crates that tests load, built along where they are in the workspace.
-const FOR_TESTS: [&str; 2] = ["test-handlers", "greeter"];
+const FOR_TESTS: [&str; 6] = [
+    "test-handlers",
+    "test-tokio-handlers",
+    "greeter",
+    "events",
+    "fan-out",
+    "redis-counter",
+];
 
 /// One kind of test. To add one, write its function and name it in [`STEPS`].
 struct Step {

@@ -54,6 +54,9 @@ pub struct Options {
     /// Leave the heap as libc comes
     #[arg(long)]
     default_malloc: bool,
+    /// In the table, load for each row the modules that it needs and no others
+    #[arg(long)]
+    own_modules: bool,
 }
 
 /// One location under one load.
@@ -233,14 +236,22 @@ fn table(place: &Place, options: &Options) -> Result<()> {
                 begun.elapsed().as_secs(),
                 format!("{} c = {}", result.row.name, result.row.connections)
             );
+            if options.own_modules {
+                place.configure(Some(result.row.path))?;
+            }
             result.add(count(place, &result.row)?);
         }
     }
+    place.configure(None)?;
     eprintln!("\r{:70}\r", "");
     println!(
         "\nuser instructions of all threads for a request: callgrind, the difference of two runs by the requests \
-         between them\nmedian of {} rounds (least-most), {}\n",
+         between them\nmedian of {} rounds (least-most), {}, {}\n",
         options.rounds,
+        match options.own_modules {
+            true => "each row with the modules that it needs",
+            false => "all modules loaded for all rows",
+        },
         match environment(options.default_malloc).first() {
             Some((name, value)) => format!("{name}={value} for all rows"),
             None => "libc's heap as it comes".into(),

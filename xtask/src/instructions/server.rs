@@ -21,12 +21,14 @@ pub struct Place {
     binary: PathBuf,
     dir: PathBuf,
     pub address: SocketAddr,
+    /// What nginx loads, in this order.
+    modules: Vec<PathBuf>,
     /// The environment that all runs get.
     environment: Vec<(&'static str, String)>,
 }
 
 impl Place {
-    /// Writes the configuration. `module` is ours, loaded behind the nginx's own.
+    /// `module` is ours, loaded behind the nginx's own.
     pub fn new(
         nginx: &Nginx,
         module: &Path,
@@ -34,24 +36,22 @@ impl Place {
     ) -> Result<Self> {
         let dir = project::target().join(format!("instructions-{}", std::process::id()));
         fs::create_dir_all(&dir)?;
+        let modules = nginx.companions.iter().map(PathBuf::as_path);
         let place = Self {
             binary: nginx.binary.clone(),
             dir,
             address: free_address()?,
+            modules: modules.chain([module]).map(Path::to_owned).collect(),
             environment,
         };
-        let modules: String = nginx
-            .companions
-            .iter()
-            .map(PathBuf::as_path)
-            .chain([module])
-            .map(|file| format!("load_module \"{}\";\n", file.display()))
-            .collect();
-        let conf = CONF
-            .replace("@MODULES@\n", &modules)
-            .replace("@ADDRESS@", &place.address.to_string());
-        fs::write(place.file("nginx.conf"), conf)?;
+        place.configure(None)?;
         Ok(place)
+    }
+
+    /// Has the next nginx load all modules and know all locations, or those alone that one location needs.
+    pub fn configure(&self, only: Option<&str>) -> Result<()> {
+        let conf = conf(&self.modules, &self.address.to_string(), only);
+        fs::write(self.file("nginx.conf"), conf).context("writing nginx.conf")
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -102,6 +102,34 @@ impl Place {
         }
         Ok(server)
     }
+}
+
+fn conf(modules: &[PathBuf], address: &str, only: Option<&str>) -> String {
+    let modules: String = modules
+        .iter()
+        .filter(|file| only.is_none_or(|path| needs(path, file)))
+        .map(|file| format!("load_module \"{}\";\n", file.display()))
+        .collect();
+    let is_meant = |line: &&str| match (only, line.trim().strip_prefix("location = ")) {
+        (Some(path), Some(rest)) => rest.split(' ').next() == Some(path),
+        _ => true,
+    };
+    let lines: Vec<&str> = CONF.lines().filter(is_meant).collect();
+    (lines.join("\n") + "\n")
+        .replace("@MODULES@\n", &modules)
+        .replace("@ADDRESS@", address)
+}
+
+/// Whether a location needs a module: the last letter of its path tells whose it is.
+fn needs(path: &str, module: &Path) -> bool {
+    let file = module.file_name().unwrap_or_default().to_string_lossy();
+    let whose: &[&str] = match path.chars().last() {
+        Some('h' | 'p' | 't') => &["ngx_http_rust_module.so"],
+        Some('e') => &["ngx_http_echo_module.so"],
+        Some('l') => &["ndk_http_module.so", "ngx_http_lua_module.so"],
+        _ => &[],
+    };
+    whose.contains(&&*file)
 }
 
 impl Drop for Place {
@@ -193,6 +221,17 @@ mod tests {
     #[test]
     fn a_port_has_five_digits() {
         assert!(free_address().unwrap().port() >= 10_000);
+    }
+
+    #[test]
+    fn a_location_alone_brings_its_modules_alone() {
+        let modules = ["/m/ngx_http_lua_module.so", "/m/ngx_http_rust_module.so"].map(Into::into);
+        let all = conf(&modules, "127.0.0.1:1", None);
+        assert!(all.contains("rust_module") && all.contains("lua_module"));
+        let one = conf(&modules, "127.0.0.1:1", Some("/ok-20/h"));
+        assert!(one.contains("rust_module") && !one.contains("lua_module"));
+        assert_eq!(one.matches("location = ").count(), 1);
+        assert!(!conf(&modules, "127.0.0.1:1", Some("/ok-20/r")).contains("load_module"));
     }
 
     #[test]
