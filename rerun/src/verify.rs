@@ -95,7 +95,13 @@ pub fn prove(address: SocketAddr, expected: &Expected) -> Result<Proof, Fault> {
     if let Some(page) = &expected.delay {
         answers::prove_same(address, expected, page)?;
         proof.delay = Some(delay::prove(address, expected, page)?);
-        proof.at_once = Some(at_once::prove(address, expected, page)?);
+        let (at_once, shortest) = at_once::prove(address, expected, page)?;
+        proof.at_once = Some(at_once);
+        if shortest + delay::CLOCK < expected.wait {
+            let ms = shortest.as_secs_f64() * 1e3;
+            let remark = format!("with many at once it waits {ms:.1} ms only: its clock is coarse");
+            proof.remarks.push(remark);
+        }
     }
     Ok(proof)
 }

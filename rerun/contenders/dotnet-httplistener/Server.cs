@@ -1,4 +1,5 @@
 // HttpListener: an async task a request.
+using System.Diagnostics;
 using System.Net;
 using System.Text;
 using System.Threading.Tasks;
@@ -32,7 +33,7 @@ static class Server
                     await Send(context.Response, "text/html", "<h1>HelloWorld</h1>\n");
                     break;
                 case "/test":
-                    await Task.Delay(20);
+                    await Wait(20);
                     await Send(context.Response, "text/plain", "OK\n");
                     break;
                 default:
@@ -54,5 +55,13 @@ static class Server
         response.ContentLength64 = bytes.Length;
         await response.OutputStream.WriteAsync(bytes, 0, bytes.Length);
         response.Close();
+    }
+
+    // Task.Delay counts in ticks of a coarse clock, and may end some milliseconds early.
+    static async Task Wait(int milliseconds)
+    {
+        var clock = Stopwatch.StartNew();
+        await Task.Delay(milliseconds);
+        while (clock.Elapsed.TotalMilliseconds < milliseconds) await Task.Delay(1);
     }
 }

@@ -1,5 +1,6 @@
 // HTTP by hand over TCP: an async task a connection.
 using System;
+using System.Diagnostics;
 using System.IO;
 using System.Net;
 using System.Net.Sockets;
@@ -64,7 +65,7 @@ static class Server
             case "/hello":
                 return Page("200 OK", "text/html", "<h1>HelloWorld</h1>\n", keep);
             case "/test":
-                await Task.Delay(20);
+                await Wait(20);
                 return Page("200 OK", "text/plain", "OK\n", keep);
             default:
                 return Page("404 Not Found", "text/plain", "not found\n", keep);
@@ -75,5 +76,13 @@ static class Server
     {
         return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + body.Length
             + "\r\nConnection: " + (keep ? "keep-alive" : "close") + "\r\n\r\n" + body;
+    }
+
+    // Task.Delay counts in ticks of a coarse clock, and may end some milliseconds early.
+    static async Task Wait(int milliseconds)
+    {
+        var clock = Stopwatch.StartNew();
+        await Task.Delay(milliseconds);
+        while (clock.Elapsed.TotalMilliseconds < milliseconds) await Task.Delay(1);
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use nix::fcntl::{Flock, FlockArg};
 
 use super::Contender;
@@ -36,7 +36,8 @@ pub fn build(contender: &Contender) -> Result<()> {
     let _ = fs::remove_file(&stamp);
     eprintln!("building {}", contender.name);
     for words in &commands {
-        command::quiet(command::command(words), PATIENCE)?;
+        command::quiet(command::command(words), PATIENCE)
+            .map_err(|error| anyhow!("{}", places.without_folders(&format!("{error:#}"))))?;
     }
     fs::write(&stamp, wanted).with_context(|| format!("writing {}", stamp.display()))
 }

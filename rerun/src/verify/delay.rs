@@ -11,7 +11,7 @@ use super::{Expected, Page};
 const REQUESTS: usize = 25;
 
 /// nginx's clock ticks in milliseconds and may be one behind, so a timer may end that much early.
-const CLOCK: Duration = Duration::from_millis(1);
+pub const CLOCK: Duration = Duration::from_millis(1);
 
 /// Requests on new connections that are timed then.
 const CONNECTIONS: usize = 5;
@@ -88,7 +88,7 @@ fn slow(times: &[Duration], wait: Duration) -> Result<(), Fault> {
 }
 
 /// Whether an answer, or its beginning, came too soon.
-pub fn early(first_byte: Duration, last_byte: Duration, wait: Duration) -> Result<(), Fault> {
+fn early(first_byte: Duration, last_byte: Duration, wait: Duration) -> Result<(), Fault> {
     if last_byte + CLOCK < wait {
         Err(Fault::TooEarly {
             after: last_byte,
