@@ -71,6 +71,8 @@ struct Engine<'a> {
     /// Start and end of the window, nanoseconds since the epoch.
     begin: u64,
     end: u64,
+    /// How long the callback at the window's beginning kept all requests waiting.
+    paused: u64,
     /// No request of an open loop is due from here on.
     last_due: u64,
 }
@@ -105,6 +107,7 @@ impl<'a> Engine<'a> {
             begin: 0,
             end: u64::MAX,
             last_due: u64::MAX,
+            paused: 0,
         })
     }
 
@@ -129,6 +132,7 @@ impl<'a> Engine<'a> {
                     at(Moment::Begin)?;
                     before = Usage::of_this_thread()?;
                     self.begin();
+                    self.paused = self.begin - now;
                 }
                 Phase::Window if self.window_is_over(now) => {
                     self.end = now;
@@ -545,7 +549,8 @@ impl<'a> Engine<'a> {
         }
         if self.phase != Phase::Drain {
             self.tally.answers += 1;
-            self.tally.took += now - due;
+            let paused = if due < self.begin { self.paused } else { 0 };
+            self.tally.took += (now - due).saturating_sub(paused);
         }
         if due >= self.begin {
             self.tally.latency(now - due);
