@@ -60,7 +60,7 @@ pub struct Machine {
     /// The cores that this process may use.
     pub cpus: Vec<usize>,
     pub memory_bytes: u64,
-    /// The name of the hypervisor, where the CPU says that it has one.
+    /// The CPU says that it runs under a hypervisor: neighbours may take its time unseen.
     pub virtual_machine: bool,
     /// The frequency governor of the first core, where there is one.
     pub governor: Option<String>,

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::client::ceiling;
-use crate::gates::{n, reason};
-use crate::result::{Outcome, Published, Replay, Row, Run, Spread, Table};
+use crate::gates::{limiter, n, reason};
+use crate::result::{Outcome, Published, Replay, Row, Run, Spread, Table, Verdict};
 
 /// Nothing is wider.
 const WIDTH: usize = 100;
@@ -105,6 +105,7 @@ fn table(out: &mut String, table: &Table) {
     for row in &table.rows {
         notes(out, row);
     }
+    limiters(out, &table.rows);
     for comparison in &table.comparisons {
         let figure = match comparison.figure.as_str() {
             "cpu_us" => "CPU time",
@@ -188,6 +189,9 @@ fn notes(out: &mut String, row: &Row) {
         return;
     }
     for verdict in &row.verdicts {
+        if is_of_limiter(verdict) {
+            continue;
+        }
         let mark = match verdict.outcome {
             Outcome::NoRate | Outcome::Refuse => "x ",
             Outcome::Warn => "! ",
@@ -195,6 +199,39 @@ fn notes(out: &mut String, row: &Row) {
         };
         let text = format!("{}: gate {}, {}", row.contender, verdict.gate, verdict.text);
         wrapped(out, mark, &text);
+    }
+}
+
+/// What [`limiters`] says of several rows at once.
+fn is_of_limiter(verdict: &Verdict) -> bool {
+    verdict.gate == limiter::GATE.0 && verdict.outcome == Outcome::Warn
+}
+
+/// Rates that are lower bounds, or a pool's, one line for all rows of a kind.
+fn limiters(out: &mut String, rows: &[Row]) {
+    let of = |limiter: &str| {
+        let rows = rows.iter().filter(|row| {
+            let summary = row.summary.as_ref();
+            summary.is_some_and(|summary| summary.limiter == limiter)
+                && row.verdicts.iter().any(is_of_limiter)
+        });
+        rows.map(|row| row.contender.as_str()).collect::<Vec<_>>()
+    };
+    let kinds = [
+        (
+            "unknown",
+            "neither server nor client was at its limit, so these rates are lower bounds",
+        ),
+        (
+            "pool",
+            "its own pool limits it: a larger pool is another row",
+        ),
+    ];
+    for (kind, words) in kinds {
+        let names = of(kind);
+        if !names.is_empty() {
+            wrapped(out, "! ", &format!("{}: gate 6, {words}", names.join(", ")));
+        }
     }
 }
 

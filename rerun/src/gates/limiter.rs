@@ -24,7 +24,7 @@ pub struct Facts {
     pub of_pool: f64,
 }
 
-/// Who limits. [`Limiter::Others`] is a busy machine.
+/// Who limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limiter {
     Ceiling,
