@@ -5,7 +5,7 @@
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-build: ## target/module/ngx_http_rust_module.so for the system's nginx, or for NGINX=/path/to/nginx [NGINX_SOURCE_DIR=/path], or NGINX=vendored
+build: ## target/module/ngx_http_rust_module.so for the system's nginx, or for NGINX=/path/to/nginx [NGINX_SOURCE_DIR=/path], or NGINX=vendored; CRATE=/path builds a module of your own
 	@xtask/start build
 
 run: ## nginx in the foreground on 127.0.0.1:8080 [NGINX=...]

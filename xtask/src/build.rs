@@ -21,11 +21,21 @@ pub struct Options {
     /// Another module crate of the workspace; its file is target/module/PACKAGE/ngx_http_rust_module.so
     #[arg(long, default_value = SHIPPED)]
     pub package: String,
+    /// A module crate anywhere, by its folder, in place of one of the workspace
+    #[arg(long = "crate", env = "CRATE", conflicts_with = "package")]
+    pub folder: Option<PathBuf>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
     let nginx = nginx::prepare(&options.choice)?;
-    let module = module(&nginx, &options.package)?;
+    let folder = options
+        .folder
+        .as_deref()
+        .filter(|f| !f.as_os_str().is_empty());
+    let module = match folder {
+        Some(folder) => put(&nginx, &Package::in_folder(folder)?)?,
+        None => module(&nginx, &options.package)?,
+    };
     println!(
         "{} is built for {} ({})",
         shown(&module),
@@ -40,15 +50,62 @@ pub fn shipped(nginx: &Nginx) -> Result<PathBuf> {
     module(nginx, SHIPPED)
 }
 
-/// Builds the module of a package, proves it, and puts it in place.
+/// Builds the module of a package of the workspace, proves it, and puts it in place.
 pub fn module(nginx: &Nginx, package: &str) -> Result<PathBuf> {
+    put(nginx, &Package::in_workspace(package)?)
+}
+
+/// A package that is a module.
+struct Package {
+    name: String,
+    manifest: PathBuf,
+    features: String,
+}
+
+impl Package {
+    fn in_workspace(name: &str) -> Result<Package> {
+        let manifest = project::root().join("Cargo.toml");
+        Package::find(&manifest, |package| package["name"] == name)
+            .with_context(|| format!("the workspace has no package {name}"))
+    }
+
+    fn in_folder(folder: &Path) -> Result<Package> {
+        let manifest = folder.join("Cargo.toml");
+        let manifest = fs::canonicalize(&manifest)
+            .with_context(|| format!("CRATE={}: no Cargo.toml there", folder.display()))?;
+        Package::find(&manifest, |package| {
+            package["manifest_path"].as_str().map(Path::new) == Some(&manifest)
+        })
+        .with_context(|| format!("{} has no package", manifest.display()))
+    }
+
+    fn find(manifest: &Path, is_it: impl Fn(&Value) -> bool) -> Result<Package> {
+        let mut cargo = shell::command("cargo");
+        cargo
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .arg("--manifest-path")
+            .arg(manifest);
+        let metadata: Value = serde_json::from_str(&shell::quiet(&mut cargo)?.stdout)?;
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        let package = packages.into_iter().find(|package| is_it(package));
+        let package = package.context("cargo knows of none")?;
+        let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
+        Ok(Package {
+            name: text("name"),
+            manifest: text("manifest_path").into(),
+            features: without_vendored(&package["features"]["default"]),
+        })
+    }
+}
+
+fn put(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
     let built = compile(nginx, package)?;
-    let is_shipped = package == SHIPPED;
+    let is_shipped = package.name == SHIPPED;
     prove(nginx, &built, is_shipped)?;
     let dir = if is_shipped {
         project::module_dir()
     } else {
-        project::module_dir().join(package)
+        project::module_dir().join(&package.name)
     };
     fs::create_dir_all(&dir)?;
     fs::create_dir_all(project::run_dir())?;
@@ -71,17 +128,11 @@ pub fn module(nginx: &Nginx, package: &str) -> Result<PathBuf> {
 }
 
 /// Runs cargo, and gives the library that it made of the package.
-fn compile(nginx: &Nginx, package: &str) -> Result<PathBuf> {
+fn compile(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
     let mut cargo = nginx.cargo();
-    cargo.args([
-        "build",
-        "--release",
-        "--lib",
-        "--no-default-features",
-        "--package",
-        package,
-    ]);
-    cargo.arg("--features").arg(features(package)?);
+    cargo.args(["build", "--release", "--lib", "--no-default-features"]);
+    cargo.arg("--manifest-path").arg(&package.manifest);
+    cargo.arg("--features").arg(&package.features);
     cargo.arg("--message-format=json-render-diagnostics");
     eprintln!("$ {}", shell::display(&cargo));
     let output = cargo
@@ -89,27 +140,17 @@ fn compile(nginx: &Nginx, package: &str) -> Result<PathBuf> {
         .output()
         .context("running cargo")?;
     if !output.status.success() {
-        anyhow::bail!("{package} does not compile against {}", nginx.name);
+        anyhow::bail!("{} does not compile against {}", package.name, nginx.name);
     }
     library(&String::from_utf8_lossy(&output.stdout)).with_context(|| {
-        format!("{package} is not a module: its Cargo.toml needs crate-type = [\"cdylib\"]")
+        format!(
+            "{} is not a module: its Cargo.toml needs crate-type = [\"cdylib\"]",
+            package.name
+        )
     })
 }
 
-/// What a package's module is built with: its default features but `vendored`, which is for builds that know of no nginx.
-fn features(package: &str) -> Result<String> {
-    let mut cargo = shell::command("cargo");
-    cargo
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(project::root());
-    let metadata: Value = serde_json::from_str(&shell::quiet(&mut cargo)?.stdout)?;
-    let package = metadata["packages"]
-        .as_array()
-        .and_then(|packages| packages.iter().find(|p| p["name"] == package))
-        .with_context(|| format!("the workspace has no package {package}"))?;
-    Ok(without_vendored(&package["features"]["default"]))
-}
-
+/// What a module is built with: its default features but `vendored`, which is for builds that know of no nginx.
 fn without_vendored(features: &Value) -> String {
     let features = features.as_array().into_iter().flatten();
     let features: Vec<&str> = features

@@ -27,7 +27,7 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 8] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
@@ -47,6 +47,16 @@ const STEPS: [Step; 6] = [
         name: "test",
         about: "cargo test of the workspace, with the modules in the system's nginx",
         run: test,
+    },
+    Step {
+        name: "loom",
+        about: "the door to other threads, in every order of its threads",
+        run: loom,
+    },
+    Step {
+        name: "miri",
+        about: "wakers, slots and timers under Miri, where a nightly toolchain has it",
+        run: miri,
     },
     Step {
         name: "doc",
@@ -137,6 +147,35 @@ fn clippy(nginx: &Nginx) -> Result<()> {
 
 fn test(nginx: &Nginx) -> Result<()> {
     shell::run(with_modules(nginx)?.args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// In a target directory of its own: the flag is for every crate.
+fn loom(_: &Nginx) -> Result<()> {
+    let target = project::target().join("loom");
+    shell::run(
+        shell::command("cargo")
+            .args(["test", "--package", "model"])
+            .env("RUSTFLAGS", "--cfg loom")
+            .env("CARGO_TARGET_DIR", target)
+            .current_dir(project::root()),
+    )
+}
+
+fn miri(_: &Nginx) -> Result<()> {
+    let version = ["+nightly", "miri", "--version"];
+    if shell::quiet(shell::command("cargo").args(version)).is_err() {
+        eprintln!(
+            "skipped: no Miri here; \"rustup +nightly component add miri rust-src\" brings it"
+        );
+        return Ok(());
+    }
+    let target = project::target().join("miri");
+    shell::run(
+        shell::command("cargo")
+            .args(["+nightly", "miri", "test", "--package", "model"])
+            .env("CARGO_TARGET_DIR", target)
+            .current_dir(project::root()),
+    )
 }
 
 fn doc(nginx: &Nginx) -> Result<()> {
