@@ -165,8 +165,7 @@ impl Profile {
     pub fn module(&self) -> f64 {
         let own = self.own.iter();
         own.filter(|(function, _)| function.is_of_module())
-            .map(|(_, cost)| cost)
-            .sum()
+            .fold(0.0, |sum, (_, cost)| sum + cost)
     }
 
     /// All that the heap was asked for, whoever asked. Calls within libc are part of others, and not counted again.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use super::server::Place;
 use super::{Row, h2load};
+use crate::compare::stats::Spread;
 
 const ROWS: [Row; 4] = [
     Row::new("ok", "/ok-20/h", 100),
@@ -19,25 +20,47 @@ const ROWS: [Row; 4] = [
 const BOUND: f64 = 1.0;
 const REQUESTS: (u64, u64) = (1_000, 21_000);
 
+const ROUNDS: usize = 3;
+
 type Calls = BTreeMap<String, u64>;
+/// Calls for each request.
+type Each = Vec<(String, f64)>;
 
 pub fn print(place: &Place) -> Result<()> {
-    println!("\nsystem calls of all threads for a request: strace -f -c, c = 100, kept alive");
-    let mut of_rows = Vec::new();
-    for row in &ROWS {
-        let few = count(place, row, REQUESTS.0)?;
-        let many = count(place, row, REQUESTS.1)?;
-        let each = per_request((&few, REQUESTS.0), (&many, REQUESTS.1));
-        let total: f64 = each.iter().map(|(_, count)| count).sum();
-        println!("  {:<12}{total:>7.3}   {}", row.name, listed(&each));
-        of_rows.push((row.name, total));
+    println!(
+        "\nsystem calls of all threads for a request: strace -f -c, c = 100, kept alive; median of {ROUNDS} rounds (least-most)"
+    );
+    let mut rounds: Vec<Vec<Each>> = ROWS.iter().map(|_| vec![]).collect();
+    for _ in 0..ROUNDS {
+        for (row, rounds) in ROWS.iter().zip(&mut rounds) {
+            let few = count(place, row, REQUESTS.0)?;
+            let many = count(place, row, REQUESTS.1)?;
+            rounds.push(per_request((&few, REQUESTS.0), (&many, REQUESTS.1)));
+        }
     }
-    let total = |name: &str| of_rows.iter().find(|row| row.0 == name).map(|row| row.1);
+    let mut totals = Vec::new();
+    for (row, rounds) in ROWS.iter().zip(&rounds) {
+        let total = Spread::of(
+            rounds
+                .iter()
+                .map(|each| each.iter().map(|call| call.1).sum()),
+        );
+        println!(
+            "  {:<12}{:>7.3} ({:.3}-{:.3})   {}",
+            row.name,
+            total.median,
+            total.min,
+            total.max,
+            listed(&rounds[0])
+        );
+        totals.push((row.name, total.median));
+    }
+    let total = |name: &str| totals.iter().find(|row| row.0 == name).map(|row| row.1);
     if let (Some(ok), Some(echo)) = (total("ok"), total("echo_sleep")) {
         println!("  {}", verdict(ok / echo));
     }
     println!(
-        "- in each turn of the loop there is one epoll_wait for all that is ready: how many requests share it is chance"
+        "- a request is one recvfrom and one writev; how many share a turn of the loop, and so its epoll_wait, is chance"
     );
     Ok(())
 }
@@ -76,9 +99,9 @@ fn parse(text: &str) -> Option<Calls> {
 }
 
 /// The most frequent first.
-fn per_request(few: (&Calls, u64), many: (&Calls, u64)) -> Vec<(String, f64)> {
+fn per_request(few: (&Calls, u64), many: (&Calls, u64)) -> Each {
     let requests = (many.1 - few.1) as f64;
-    let mut each: Vec<(String, f64)> = many
+    let mut each: Each = many
         .0
         .iter()
         .map(|(name, count)| {
