@@ -30,6 +30,8 @@ pub struct Connection {
     /// What has come of the answer: `buffer[..filled]`.
     pub buffer: Vec<u8>,
     pub filled: usize,
+    /// Kept, and without its first answer.
+    pub fresh: bool,
     /// How much of the request has been sent.
     pub written: usize,
     /// When the request was due, was sent, and when its answer was whole. Nanoseconds since the start of the round.
@@ -56,6 +58,7 @@ impl Connection {
             state: State::Closed,
             buffer: vec![0; BUFFER],
             filled: 0,
+            fresh: false,
             written: 0,
             due: 0,
             sent: 0,

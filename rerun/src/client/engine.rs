@@ -26,10 +26,11 @@ use nix::libc::{EADDRINUSE, EADDRNOTAVAIL, EMFILE, ENFILE};
 
 /// How often timeouts are looked at, and closed connections opened again.
 const TICK: Duration = Duration::from_millis(5);
-/// At most so many connections are being opened at the same time where they are kept: a listen queue is not flooded.
+/// At most so many connections that are to be kept are new at the same time, which is until their first answer: only
+/// then has the server taken them from its listen queue. Most queues are twice as long.
 const OPENING: usize = 64;
 /// How much longer than asked a warm-up may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// nginx's clock, and others', may be one millisecond behind.
 const CLOCK: Duration = Duration::from_millis(1);
 /// The timer of the open loop.
@@ -61,7 +62,8 @@ struct Engine<'a> {
     /// Open and without a request: an open loop's, and any that are spare when the last requests are on their way.
     idle: VecDeque<usize>,
     pace: Option<Pace>,
-    opening: usize,
+    /// Connections that are new.
+    fresh: usize,
     open: u32,
     /// Requests whose answer is awaited.
     waiting: u64,
@@ -98,7 +100,7 @@ impl<'a> Engine<'a> {
             closed: (0..count).collect(),
             idle: VecDeque::new(),
             pace: None,
-            opening: 0,
+            fresh: 0,
             open: 0,
             waiting: 0,
             tally: Tally::new(),
@@ -185,17 +187,19 @@ impl<'a> Engine<'a> {
         self.pace = self.plan.open_rate.map(|rate| Pace::new(self.begin, rate));
     }
 
-    /// The time is over, and each connection has been answered; a server that does not even do that within a second
-    /// more is measured as it is.
+    /// The time is over, and each connection is open and has been answered; a server that does not even do that within
+    /// some seconds more is measured as it is.
     fn is_warm(&self, now: u64) -> bool {
         let warm_up = self.plan.warm_up.as_nanos() as u64;
-        let enough = self.tally.answers >= u64::from(self.plan.connections);
+        let all = self.open == self.plan.connections || !self.plan.keep_alive;
+        let enough = all && self.tally.answers >= u64::from(self.plan.connections);
         let patience = if self.plan.warm_up.is_zero() {
             0
         } else {
             PATIENCE.as_nanos() as u64
         };
-        now >= warm_up && (enough || now >= warm_up + patience)
+        let fails = self.tally.failed() > 0;
+        now >= warm_up && (enough || fails || now >= warm_up + patience)
     }
 
     /// A closed loop's window is longer than was asked for, but not more than four times, until each connection has
@@ -297,7 +301,7 @@ impl<'a> Engine<'a> {
             return;
         }
         let nothing_to_ask = self.phase == Phase::Drain && self.pace.is_none();
-        while self.opening < OPENING && !nothing_to_ask {
+        while self.fresh < OPENING && !nothing_to_ask {
             let Some(index) = self.closed.pop_front() else {
                 break;
             };
@@ -324,7 +328,8 @@ impl<'a> Engine<'a> {
                 connection.stream = Some(stream);
                 connection.state = State::Connecting;
                 connection.sent = now;
-                self.opening += 1;
+                connection.fresh = self.plan.keep_alive;
+                self.fresh += usize::from(connection.fresh);
                 self.open += 1;
                 self.tally.opened += 1;
                 self.tally.most_open = self.tally.most_open.max(self.open);
@@ -344,15 +349,13 @@ impl<'a> Engine<'a> {
     fn close(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         match connection.state {
-            State::Connecting => {
-                self.opening -= 1;
-                self.waiting -= u64::from(!self.plan.keep_alive);
-            }
+            State::Connecting => self.waiting -= u64::from(!self.plan.keep_alive),
             State::Waiting | State::Closing => self.waiting -= 1,
             State::Idle => self.idle.retain(|idle| *idle != index),
             State::Closed => (),
         }
         connection.state = State::Closed;
+        self.fresh -= usize::from(std::mem::take(&mut connection.fresh));
         if let Some(stream) = connection.stream.take() {
             self.open -= 1;
             abandon(stream);
@@ -430,7 +433,6 @@ impl<'a> Engine<'a> {
         if !event.is_writable() {
             return false;
         }
-        self.opening -= 1;
         connection.state = State::Waiting;
         if !self.plan.keep_alive {
             if let Err(error) = connection.write(&self.request) {
@@ -441,10 +443,19 @@ impl<'a> Engine<'a> {
         }
         let now = self.now();
         self.free(index, now);
-        if !self.closed.is_empty() {
-            self.reopen(now);
+        if self.pace.is_some() {
+            // It may be long until this one is asked.
+            self.old(index, now);
         }
         true
+    }
+
+    /// The connection is not new any more: another may be.
+    fn old(&mut self, index: usize, now: u64) {
+        if std::mem::take(&mut self.connections[index].fresh) {
+            self.fresh -= 1;
+            self.reopen(now);
+        }
     }
 
     /// Reads what there is. `closed`: the server has closed, so the end is there to be read as well.
@@ -557,6 +568,9 @@ impl<'a> Engine<'a> {
         }
         if self.plan.keep_alive && !ended {
             self.waiting -= 1;
+            if self.connections[index].fresh {
+                self.old(index, now);
+            }
             return self.free(index, now);
         }
         self.close(index);
