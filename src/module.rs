@@ -2,7 +2,7 @@
 //!
 //! Nothing of nginx's module ABI shows anywhere else.
 
-use crate::abi::{self, Conf, Kept, NgxRequest};
+use crate::abi::{self, Conf, CycleLog, Kept, NgxRequest};
 use crate::args::{ArgError, Args};
 use crate::config::{self, LocationConf, MainConf};
 use crate::handlers;
@@ -381,7 +381,10 @@ extern "C" fn set_content_by_rust(
 
 /// Called for each configuration that has been read, also by `nginx -t`.
 extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
-    worker::refresh();
+    // SAFETY: the cycle takes the current one's place at once, and calls this again when it is
+    // replaced itself (invariant 6).
+    let log = unsafe { CycleLog::of(cycle) };
+    worker::log_to(log);
     let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
     if ctx_index == NO_CTX_INDEX {
         return NGX_OK as ngx_int_t;
@@ -394,8 +397,7 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
             && let Some(resolution) = abi::timer_resolution(cycle)
             && u128::from(resolution) > delay.as_millis()
         {
-            abi::log_to_cycle(
-                cycle,
+            log.write(
                 Level::Warn as usize,
                 format_args!(
                     "with \"timer_resolution\" of {resolution}ms a delay of {}ms takes up to \

@@ -180,7 +180,7 @@ where
             unsafe { poll::<H, F>(header, worker) }
         }
         Err(payload) => {
-            discard(payload);
+            worker.on_behalf_of(request, || discard(payload));
             respond(header, worker, Err(Error::panicked()))
         }
     };
@@ -412,7 +412,7 @@ where
         Ok(Poll::Pending) => return Step::Pending,
         Ok(Poll::Ready(result)) => result,
         Err(payload) => {
-            discard(payload);
+            worker.on_behalf_of(request, || discard(payload));
             Err(Error::panicked())
         }
     };

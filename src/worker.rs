@@ -4,7 +4,7 @@
 //! It comes to life with the first request, so never in the master and never before the fork,
 //! and belongs to the event thread.
 
-use crate::abi::{self, Event, NgxRequest};
+use crate::abi::{self, CycleLog, Event, NgxRequest};
 use crate::panics;
 #[cfg(feature = "tokio")]
 use crate::runtime::Runtime;
@@ -131,15 +131,15 @@ pub(crate) fn stop() {
 
 /// Called when a process takes up a new configuration: without a master the process stays, and
 /// the old configuration's log goes.
-pub(crate) fn refresh() {
+pub(crate) fn log_to(log: CycleLog) {
     let Some(worker) = here() else { return };
-    worker.hold.refresh_log();
-    worker.next_turn.refresh_log();
+    worker.hold.log_to(log);
+    worker.next_turn.log_to(log);
     worker
         .timers
-        .for_each_alarm(|alarm| alarm.event().refresh_log());
+        .for_each_alarm(|alarm| alarm.event().log_to(log));
     if let Some(connection) = worker.door.get() {
-        abi::refresh_connection_log(connection);
+        abi::connection_log_to(connection, log);
     }
 }
 

@@ -87,10 +87,10 @@ impl Event {
         unsafe { shim::cbr_event_set_cancelable(self.event.get(), cancelable.into()) }
     }
 
-    /// Logs to the cycle that is current now: a reload without a master frees the old one's log.
-    pub(crate) fn refresh_log(&self) {
+    /// Debug messages about the event go there from now on.
+    pub(crate) fn log_to(&self, log: CycleLog) {
         // SAFETY: the event belongs to this thread (invariant 6).
-        unsafe { (*self.event.get()).log = cycle_log() };
+        unsafe { (*self.event.get()).log = log.0 };
     }
 }
 
@@ -106,6 +106,26 @@ pub(crate) fn cached_now() -> u64 {
     unsafe { ngx_current_msec as u64 }
 }
 
+/// The log of a cycle that is, or is about to be, the current one.
+#[derive(Clone, Copy)]
+pub(crate) struct CycleLog(*mut ngx_log_t);
+
+impl CycleLog {
+    /// # Safety
+    ///
+    /// `cycle` is valid, and the log is not used after the next cycle has taken its place.
+    pub(crate) unsafe fn of(cycle: *mut ngx_cycle_t) -> CycleLog {
+        // SAFETY: by the caller's promise (invariant 6).
+        CycleLog(unsafe { (*cycle).log })
+    }
+
+    /// Writes a line.
+    pub(crate) fn write(self, level: ngx_uint_t, message: impl fmt::Display) {
+        // SAFETY: by the promise made to `of` (invariant 6).
+        unsafe { log(self.0, level, message) }
+    }
+}
+
 /// The current cycle's log.
 fn cycle_log() -> *mut ngx_log_t {
     // SAFETY: nginx sets ngx_cycle before it loads a module (invariant 6).
@@ -116,20 +136,6 @@ fn cycle_log() -> *mut ngx_log_t {
 pub(crate) fn log_cycle(level: ngx_uint_t, message: impl fmt::Display) {
     // SAFETY: see `cycle_log` (invariant 6).
     unsafe { log(cycle_log(), level, message) }
-}
-
-/// Writes a line to the log of a cycle that is not current yet.
-///
-/// # Safety
-///
-/// `cycle` is valid.
-pub(crate) unsafe fn log_to_cycle(
-    cycle: *mut ngx_cycle_t,
-    level: ngx_uint_t,
-    message: impl fmt::Display,
-) {
-    // SAFETY: by the caller's promise (invariant 6).
-    unsafe { log((*cycle).log, level, message) }
 }
 
 /// Writes a line to a log; one message of nginx's own length, cut if it is longer.
@@ -183,8 +189,8 @@ pub(crate) fn connection_fd(connection: NonNull<ngx_connection_t>) -> BorrowedFd
     unsafe { BorrowedFd::borrow_raw((*connection.as_ptr()).fd) }
 }
 
-/// As [`Event::refresh_log`], for a connection that [`watch_fd`] made.
-pub(crate) fn refresh_connection_log(connection: NonNull<ngx_connection_t>) {
+/// As [`Event::log_to`], for a connection that [`watch_fd`] made.
+pub(crate) fn connection_log_to(connection: NonNull<ngx_connection_t>, log: CycleLog) {
     // SAFETY: it is ours until `unwatch_fd` (invariant 6).
-    unsafe { shim::cbr_connection_set_log(connection.as_ptr(), cycle_log()) }
+    unsafe { shim::cbr_connection_set_log(connection.as_ptr(), log.0) }
 }

@@ -26,7 +26,7 @@ pub(crate) use self::conf::{
 };
 pub(crate) use self::core::check_core;
 pub(crate) use self::event::{
-    Event, cached_now, connection_fd, log_cycle, log_to_cycle, now, refresh_connection_log,
+    CycleLog, Event, cached_now, connection_fd, connection_log_to, log_cycle, now,
     timer_resolution, unwatch_fd, watch_fd,
 };
 pub(crate) use self::request::NgxRequest;

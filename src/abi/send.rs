@@ -51,7 +51,7 @@ pub(crate) unsafe fn send(
 
     // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
     if body.is_none() && (status >= 400 || matches!(status, 301..=303 | 307 | 308)) {
-        return match set_status_and_headers(request, key, status, head.headers) {
+        return match set_head(request, key, head) {
             Ok(()) => ngx_int_t::from(status as i16),
             Err(rc) => rc,
         };
@@ -93,36 +93,19 @@ pub(super) fn send_head(
     head: Head,
     content_length: off_t,
 ) -> Result<ngx_int_t, ngx_int_t> {
-    set_status_and_headers(request, key, head.status, head.headers)?;
+    let status = head.status;
+    let typed = head.content_type.is_some();
+    set_head(request, key, head)?;
 
     let r = request.as_ptr();
-    // SAFETY: the request lives; what is stored lives as long (invariant 1).
+    // SAFETY: the request lives (invariant 1).
     unsafe {
-        (*r).headers_out.status = head.status.into();
+        (*r).headers_out.status = status.into();
         (*r).headers_out.content_length_n = content_length;
 
-        match head.content_type {
-            Some(content_type) => {
-                let literal = matches!(content_type, Bytes::Static(_));
-                let content_type = pin(request, key, content_type).ok_or(INTERNAL_SERVER_ERROR)?;
-                let text = super::bytes(content_type);
-                // What the program says itself needs no check on every request.
-                if !literal && let Err(message) = check_value("Content-Type", text) {
-                    return Err(refuse(request, format_args!("{message}")));
-                }
-                // gzip_types and its like compare the type without its parameters.
-                let len = text.iter().position(|&c| c == b';').unwrap_or(text.len());
-                (*r).headers_out.content_type_len = text[..len].trim_ascii_end().len();
-                (*r).headers_out.content_type = content_type;
-                (*r).headers_out.content_type_lowcase = std::ptr::null_mut();
-            }
-            None => {
-                if ngx_http_set_content_type(r) != OK {
-                    return Err(INTERNAL_SERVER_ERROR);
-                }
-            }
+        if !typed && ngx_http_set_content_type(r) != OK {
+            return Err(INTERNAL_SERVER_ERROR);
         }
-
         let rc = ngx_http_send_header(r);
         if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
             return Err(rc);
@@ -131,22 +114,46 @@ pub(super) fn send_head(
     }
 }
 
-/// Checks the status and adds the handler's header lines.
+/// Checks the status, the content type and the header lines, and sets the last two: all of them,
+/// or none, for the answer that nginx makes then must not have some.
 #[inline(always)]
-fn set_status_and_headers(
-    request: NgxRequest,
-    key: Key,
-    status: u16,
-    headers: Vec<(Bytes, Bytes)>,
-) -> Result<(), ngx_int_t> {
-    if !(200..=999).contains(&status) {
+fn set_head(request: NgxRequest, key: Key, head: Head) -> Result<(), ngx_int_t> {
+    if !(200..=999).contains(&head.status) {
         return Err(refuse(
             request,
-            format_args!("the handler answered with invalid status {status}"),
+            format_args!("the handler answered with invalid status {}", head.status),
         ));
     }
-    if !headers.is_empty() && !add_headers(request, key, headers) {
-        return Err(INTERNAL_SERVER_ERROR);
+    let content_type = match head.content_type {
+        Some(content_type) => {
+            let literal = matches!(content_type, Bytes::Static(_));
+            let content_type = pin(request, key, content_type).ok_or(INTERNAL_SERVER_ERROR)?;
+            // What the program says itself needs no check on every request.
+            // SAFETY: just pinned (invariant 1).
+            if !literal
+                && let Err(message) =
+                    check_value("Content-Type", unsafe { super::bytes(content_type) })
+            {
+                return Err(refuse(request, format_args!("{message}")));
+            }
+            Some(content_type)
+        }
+        None => None,
+    };
+    if !head.headers.is_empty() {
+        add_headers(request, key, head.headers)?;
+    }
+    if let Some(content_type) = content_type {
+        let r = request.as_ptr();
+        // SAFETY: the request lives, and what is stored lives as long (invariant 1).
+        unsafe {
+            let text = super::bytes(content_type);
+            // gzip_types and its like compare the type without its parameters.
+            let len = text.iter().position(|&c| c == b';').unwrap_or(text.len());
+            (*r).headers_out.content_type_len = text[..len].trim_ascii_end().len();
+            (*r).headers_out.content_type = content_type;
+            (*r).headers_out.content_type_lowcase = std::ptr::null_mut();
+        }
     }
     Ok(())
 }
@@ -203,31 +210,40 @@ fn keep(request: NgxRequest, bytes: Bytes) -> Option<ngx_str_t> {
     })
 }
 
-/// Adds the handler's header lines. False where one must not be sent, or memory is short.
+/// Checks the handler's header lines, and adds them if all are good.
 #[cold]
-fn add_headers(request: NgxRequest, key: Key, headers: Vec<(Bytes, Bytes)>) -> bool {
-    headers.into_iter().all(|(name, value)| {
-        let (Some(name), Some(value)) = (pin(request, key, name), pin(request, key, value)) else {
-            return false;
-        };
+fn add_headers(
+    request: NgxRequest,
+    key: Key,
+    headers: Vec<(Bytes, Bytes)>,
+) -> Result<(), ngx_int_t> {
+    let mut lines = Vec::with_capacity(headers.len());
+    for (name, value) in headers {
+        let name = pin(request, key, name).ok_or(INTERNAL_SERVER_ERROR)?;
+        let value = pin(request, key, value).ok_or(INTERNAL_SERVER_ERROR)?;
         // SAFETY: both have been pinned (invariant 1).
-        let checked = unsafe { check_header(super::bytes(name), super::bytes(value)) };
-        if let Err(message) = checked {
-            refuse(request, format_args!("{message}"));
-            return false;
+        let (shown, text) = unsafe { (super::bytes(name), super::bytes(value)) };
+        check_header(shown, text).map_err(|message| refuse(request, format_args!("{message}")))?;
+        // SAFETY: reads the value alone (invariant 1).
+        if shown.eq_ignore_ascii_case(b"Last-Modified")
+            && unsafe { ngx_parse_http_time(value.data, value.len) } == ERROR as time_t
+        {
+            let message = "invalid time in header \"Last-Modified\"";
+            return Err(refuse(request, format_args!("{message}")));
         }
+        lines.push((name, value));
+    }
+    for (name, value) in lines {
         // SAFETY: the request lives, and both live as long (invariant 1).
-        let added = unsafe {
-            shim::cbr_response_header(request.as_ptr(), name.data, name.len, value.data, value.len)
+        let rc = unsafe {
+            let r = request.as_ptr();
+            shim::cbr_response_header(r, name.data, name.len, value.data, value.len)
         };
-        if added == NGX_DECLINED as ngx_int_t {
-            refuse(
-                request,
-                format_args!("invalid time in header \"Last-Modified\""),
-            );
+        if rc != OK {
+            return Err(INTERNAL_SERVER_ERROR);
         }
-        added == OK
-    })
+    }
+    Ok(())
 }
 
 /// An answer that cannot be sent is the handler's fault.

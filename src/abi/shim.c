@@ -419,7 +419,6 @@ ngx_int_t
 cbr_response_header(ngx_http_request_t *r, const u_char *name, size_t name_len,
     const u_char *value, size_t value_len)
 {
-    time_t             time;
     ngx_uint_t         i;
     ngx_table_elt_t   *h, **known;
 
@@ -453,12 +452,8 @@ cbr_response_header(ngx_http_request_t *r, const u_char *name, size_t name_len,
     }
 
     if (known == &r->headers_out.last_modified) {
-        time = ngx_parse_http_time((u_char *) value, value_len);
-        if (time == NGX_ERROR) {
-            return NGX_DECLINED;
-        }
-
-        r->headers_out.last_modified_time = time;
+        r->headers_out.last_modified_time =
+                              ngx_parse_http_time((u_char *) value, value_len);
     }
 
     if (known && *known) {

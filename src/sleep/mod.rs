@@ -28,16 +28,17 @@ use timers::{Alarm, Node, Queue};
 /// When it is polled on a thread that is not nginx's event thread: other threads have timers of
 /// their own.
 pub fn sleep(duration: Duration) -> Sleep {
-    let msec = duration.as_millis() + u128::from(duration.subsec_nanos() % 1_000_000 != 0);
+    let msec = duration.as_secs().saturating_mul(1000);
+    let msec = msec.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into());
     Sleep {
         node: Node::new(),
-        // Five hundred million years are as good as more.
-        msec: u64::try_from(msec).map_or(MAX_MSEC, |msec| msec.min(MAX_MSEC)),
+        msec: msec.min(MAX_MSEC),
         state: Cell::new(State::New),
         _event_thread: PhantomData,
     }
 }
 
+/// Five hundred million years are as good as more.
 const MAX_MSEC: u64 = 1 << 60;
 
 /// nginx hands a timer's distance to `epoll_wait()` as an `int` of milliseconds.
