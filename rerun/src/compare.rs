@@ -72,6 +72,9 @@ pub fn run(options: &Options) -> Result<()> {
     let mut load = measure::load(options.connections, options.seconds, options.rounds);
     load.keep_alive = !options.no_keep_alive;
     for (asked, title) in tables {
+        if rivals.iter().all(|rival| rival.endpoint(asked).is_none()) {
+            continue;
+        }
         let bench = Bench {
             machine: &run.machine,
             budget: &run.budget,
