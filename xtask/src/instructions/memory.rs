@@ -33,11 +33,10 @@ pub fn print(place: &Place) -> Result<()> {
         of_rows.push(each);
     }
     let ratio = of_rows[0] / of_rows[1];
-    // A page more or less among 9,000 requests is neither's.
-    let holds = (ratio * 100.0).round() <= BOUND * 100.0;
+    let holds = ratio <= BOUND;
     println!(
         "  reply / echo_sleep must be <={BOUND:.2}, is {ratio:.3}: {}\n\
-         - `ok` is no row: its 20 ms are over before so many wait; `reply` keeps more than `ok` does",
+         - `ok` is no row: its 20 ms are over before so many wait",
         if holds { "yes" } else { "NO" }
     );
     Ok(())

@@ -81,7 +81,7 @@ impl Row {
         match self.connections {
             0..500 => (500, 3_500),
             // Each connection's first request is unlike the others.
-            many => (3 * many, 12 * many),
+            many => (3 * many, 9 * many),
         }
     }
 
