@@ -1,16 +1,22 @@
 //! Handlers that only tests want.
 
 mod answers;
+mod bodies;
 mod futures;
 mod panics;
 mod requests;
+mod streams;
+mod subrequests;
 mod waits;
 mod wakes;
 
 use answers::*;
+use bodies::*;
 use futures::*;
 use panics::*;
 use requests::*;
+use streams::*;
+use subrequests::*;
 use waits::*;
 use wakes::*;
 
@@ -65,4 +71,36 @@ content_by_rust::module! {
     fail_with,
     stash: Stash,
     unstash: Unstash,
+    // bodies.rs
+    alive,
+    body_echo,
+    body_chunks,
+    body_halves,
+    body_begun,
+    body_or_sleep,
+    body_among_others,
+    body_twice,
+    body_error,
+    // streams.rs
+    written,
+    stream_bytes,
+    stream_text,
+    stream_ends,
+    stream_head,
+    stream_gives_up,
+    stream_impatient,
+    stream_body,
+    // subrequests.rs
+    ask,
+    ask_again,
+    ask_all,
+    ask_any,
+    ask_for_a_while,
+    ask_another,
+    ask_and_wait,
+    ask_bravely,
+    ask_and_stream,
+    set_variable,
+    visit,
+    visits_dropped,
 }
