@@ -20,6 +20,13 @@ const FOR_TESTS: [&str; 6] = [
     "redis-counter",
 ];
 
+/// All default features but `vendored`: the nginx is known, and what would build another is much to compile.
+const FEATURES: [&str; 3] = [
+    "--no-default-features",
+    "--features",
+    "content-by-rust/tokio",
+];
+
 /// One kind of test. To add one, write its function and name it in [`STEPS`].
 struct Step {
     name: &'static str,
@@ -135,18 +142,21 @@ fn fmt(_: &Nginx) -> Result<()> {
 
 fn clippy(nginx: &Nginx) -> Result<()> {
     component("clippy", "clippy")?;
-    shell::run(nginx.cargo().args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    shell::run(
+        nginx
+            .cargo()
+            .args(["clippy", "--workspace", "--all-targets"])
+            .args(FEATURES)
+            .args(["--", "-D", "warnings"]),
+    )
 }
 
 fn test(nginx: &Nginx) -> Result<()> {
-    shell::run(with_modules(nginx)?.args(["test", "--workspace", "--no-fail-fast"]))
+    shell::run(
+        with_modules(nginx)?
+            .args(["test", "--workspace", "--no-fail-fast"])
+            .args(FEATURES),
+    )
 }
 
 /// In a target directory of its own: the flag is for every crate.
@@ -179,15 +189,22 @@ fn miri(_: &Nginx) -> Result<()> {
 }
 
 fn doc(nginx: &Nginx) -> Result<()> {
-    shell::run(nginx.cargo().env("RUSTDOCFLAGS", "-D warnings").args([
-        "doc",
-        "--workspace",
-        "--no-deps",
-    ]))
+    shell::run(
+        nginx
+            .cargo()
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .args(["doc", "--workspace", "--no-deps"])
+            .args(FEATURES),
+    )
 }
 
-/// Leaves target/module/ as it found it: for the chosen nginx.
+/// With no environment at all, as an editor calls cargo, and with NGINX=vendored. Leaves target/module/ as it found it: for the chosen nginx.
 fn vendored(nginx: &Nginx) -> Result<()> {
+    shell::run(
+        shell::command("cargo")
+            .args(["check", "--package", "ngx-http-rust-module"])
+            .current_dir(project::root()),
+    )?;
     build::shipped(&nginx::prepare(&Choice::vendored())?)?;
     build::shipped(nginx)?;
     Ok(())
