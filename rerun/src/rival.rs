@@ -59,10 +59,13 @@ impl Rival {
         stop::check()?;
         let expected = Expected::of(&contender.manifest);
         let mut start = Vec::new();
+        let mut idle_bytes = None;
         let state = started
             .map_err(|failure| failure.to_string())
             .and_then(|started| {
                 start.clone_from(&started.commands);
+                // The proof opens connections, and what they took may not be given back.
+                idle_bytes = tree::memory(&tree::below(started.root()));
                 match verify::prove(started.address, &expected) {
                     Ok(_) => Ok(started),
                     Err(fault) => Err(format!("its answers are not right: {fault}")),
