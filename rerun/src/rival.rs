@@ -75,10 +75,7 @@ impl Rival {
         Ok(Self {
             name: contender.name.clone(),
             about: contender.about(start),
-            idle_bytes: state
-                .as_ref()
-                .ok()
-                .and_then(|started| tree::memory(&tree::below(started.root()))),
+            idle_bytes,
             expected,
             state,
         })
