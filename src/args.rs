@@ -40,7 +40,11 @@ impl ArgError {
 
     /// Refuses the configuration with this message.
     pub fn new(message: impl Into<Cow<'static, str>>) -> ArgError {
-        ArgError(message.into())
+        let message = message.into();
+        match message.is_empty() {
+            false => ArgError(message),
+            true => ArgError("invalid parameters".into()),
+        }
     }
 }
 

@@ -21,7 +21,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// the built-in ones.
 ///
 /// A name alone is an `async fn(&mut Request) -> Result<Response>` in scope; `name: Type` is a
-/// [`Handler`]. The crate is a `cdylib`. `load_module` loads the object in place of
+/// [`Handler`]. The crate is a `cdylib`; the statics that nginx looks up by name are all that is
+/// unsafe in it, which `deny(unsafe_code)` lets pass and `forbid(unsafe_code)` does not.
+/// `load_module` loads the object in place of
 /// `ngx_http_rust_module.so`: nginx loads one of them, and says so where there are two.
 ///
 /// ```

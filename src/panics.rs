@@ -44,7 +44,7 @@ pub(crate) fn log() {
     }));
 }
 
-/// A panic's place and message on one line.
+/// A panic's place and message.
 struct Line<'a>(&'a PanicHookInfo<'a>);
 
 impl fmt::Display for Line<'_> {
@@ -53,6 +53,6 @@ impl fmt::Display for Line<'_> {
         if let Some(location) = self.0.location() {
             write!(f, " at {location}")?;
         }
-        write!(f, ": {}", message(self.0.payload()).escape_debug())
+        write!(f, ": {}", message(self.0.payload()))
     }
 }

@@ -1,6 +1,6 @@
 //! An answer that a handler writes piece by piece.
 
-use crate::abi::{Ended, StreamWriter};
+use crate::abi::{Ended, StartError, StreamWriter};
 use crate::request::Request;
 use crate::response::{Error, Response, Result};
 use crate::task::{self, TaskRef};
@@ -32,16 +32,19 @@ pub struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     pub(crate) fn start(request: &'a mut Request, mut head: Response) -> Result<Stream<'a>> {
-        head.body = None;
-        let writer = StreamWriter::start(request.raw(), request.task().key(), head.head);
-        if request.raw().header_sent() {
-            // Whatever becomes of it, there is no second answer.
-            request.task().set_head_sent();
+        let task = request.task();
+        if task.head_sent() {
+            return Err(Error::new(500).because("the handler began a second answer"));
         }
-        Ok(Stream {
-            writer: writer?,
-            request,
-        })
+        head.body = None;
+        let writer = StreamWriter::start(request.raw(), task.key(), head.head);
+        if !matches!(writer, Err(StartError::Refused)) {
+            // Whatever becomes of it, there is no other answer.
+            task.set_head_sent();
+        }
+        // nginx has logged why; the status is for an answer that has not been begun.
+        let writer = writer.map_err(|_| Error::new(500))?;
+        Ok(Stream { writer, request })
     }
 
     /// Writes a piece of the body, and waits until nginx has handed it to the kernel: a slow

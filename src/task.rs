@@ -280,6 +280,7 @@ impl TaskRef {
         this.io_waker.set(None);
         if this.reads_body.replace(false) && this.state.get() != State::Done {
             this.request.unwatch_client();
+            this.request.pause_body();
         }
     }
 
@@ -296,6 +297,11 @@ impl TaskRef {
     /// From here on the future's end is the answer's end.
     pub(crate) fn set_head_sent(self) {
         self.header().head_sent.set(true);
+    }
+
+    /// Whether an answer has been begun.
+    pub(crate) fn head_sent(self) -> bool {
+        self.header().head_sent.get()
     }
 
     fn header(&self) -> &Header {
@@ -317,8 +323,11 @@ impl TaskRef {
         }
         this.request.set_log();
         this.state.set(State::Polling);
+        let connection = this.request.connection();
         // SAFETY: the future has been made and waits (invariant 1).
         match unsafe { (this.poll)(header, worker) } {
+            // SAFETY: held since the task waits; not used any more (invariant 3).
+            Step::Answered(rc) => return unsafe { abi::finish(this.request, rc) },
             Step::Pending if this.state.get() == State::Cancelled => {
                 this.leave(worker);
                 // SAFETY: the future waits, so nobody polls it (invariant 1).
@@ -330,15 +339,13 @@ impl TaskRef {
                 // are ours again. Where they cannot be had, an abort is noticed when the answer
                 // is sent.
                 let _ = this.watch_client();
-                // The future may have started subrequests.
-                // SAFETY: the connection lives at least until then; the task may not live after
-                // it (invariant 3).
-                unsafe { ngx_http_run_posted_requests(this.request.connection()) };
             }
-            // SAFETY: held since the task waits; not used any more (invariant 3).
-            Step::Answered(rc) => unsafe { abi::finish(this.request, rc) },
             Step::Gone => {}
         }
+        // The future may have started subrequests, or brought nginx to end the request.
+        // SAFETY: nginx keeps the connection at least until then, but perhaps not the task
+        // (invariant 3).
+        unsafe { ngx_http_run_posted_requests(connection) };
     }
 }
 

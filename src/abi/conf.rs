@@ -1,6 +1,7 @@
 //! The configuration that nginx is reading.
 
 use super::{bytes, shim};
+use crate::log::OneLine;
 use nginx_sys::*;
 use std::ffi::c_char;
 use std::fmt;
@@ -84,7 +85,7 @@ impl<'a> Conf<'a> {
 
     /// A line at `level` that ends with the file and the line of the configuration.
     pub(crate) fn log(&self, level: ngx_uint_t, message: impl fmt::Display) {
-        let message = message.to_string();
+        let message = OneLine(message).to_string();
         // SAFETY: `%*s` reads no more than the length given (invariant 6).
         unsafe {
             ngx_conf_log_error(

@@ -1,6 +1,7 @@
 //! Events and timers of nginx's loop.
 
 use super::shim;
+use crate::log::OneLine;
 use nginx_sys::*;
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
@@ -150,6 +151,7 @@ pub(super) unsafe fn log(log: *mut ngx_log_t, level: ngx_uint_t, message: impl f
             return;
         }
         let mut buffer = [const { std::mem::MaybeUninit::uninit() }; ngx::log::LOG_BUFFER_SIZE];
+        let message = OneLine(message);
         let line = ngx::log::write_fmt(&mut buffer, format_args!("{message}"));
         ngx::log::log_error(level, log, 0, line);
     }

@@ -31,7 +31,7 @@ pub(crate) use self::event::{
 };
 pub(crate) use self::request::NgxRequest;
 pub(crate) use self::send::{end_stream, finish, send};
-pub(crate) use self::stream::{Ended, StreamWriter};
+pub(crate) use self::stream::{Ended, StartError, StreamWriter};
 pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};
 
 use nginx_sys::ngx_str_t;

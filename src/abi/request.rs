@@ -178,12 +178,6 @@ impl NgxRequest {
         unsafe { shim::cbr_request_has_error_page(self.as_ptr(), status.into()) != 0 }
     }
 
-    /// Whether an answer's head has been sent.
-    pub(crate) fn header_sent(self) -> bool {
-        // SAFETY: the request lives (invariant 1).
-        unsafe { shim::cbr_request_header_sent(self.as_ptr()) != 0 }
-    }
-
     /// Whether the client is known to have gone.
     pub(crate) fn client_gone(self) -> bool {
         // SAFETY: the request and so its connection live (invariant 1).
@@ -194,6 +188,12 @@ impl NgxRequest {
     pub(crate) fn watch_body(self, handler: unsafe extern "C" fn(*mut ngx_http_request_t)) {
         // SAFETY: the request lives (invariant 1).
         unsafe { (*self.as_ptr()).read_event_handler = Some(handler) };
+    }
+
+    /// Gives the client time for the rest of its body until it is read on.
+    pub(crate) fn pause_body(self) {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { shim::cbr_body_pause(self.as_ptr()) }
     }
 
     /// Whether the connection's events come to this request: its main request may have others.

@@ -60,7 +60,7 @@ pub(crate) unsafe fn send(
         return INTERNAL_SERVER_ERROR;
     };
     match send_head(request, key, head, body.len as off_t) {
-        Err(rc) => rc,
+        Err(Stop::Refused(rc) | Stop::Sent(rc)) => rc,
         // A subrequest's end needs no buffer of its own.
         Ok(rc) if body.len == 0 && !request.is_main() => rc,
         // SAFETY: the request lives; the buffer and the body live as long (invariant 1).
@@ -84,18 +84,25 @@ pub(crate) fn end_stream(request: NgxRequest) -> ngx_int_t {
     }
 }
 
-/// Sends an answer's head. `Ok` with nginx's code where a body can follow; `Err` with that to
-/// finalize the request with where the answer ends here.
+/// Why no body follows a head, with the code to finalize the request with.
+pub(super) enum Stop {
+    /// The head is not one that can be sent.
+    Refused(ngx_int_t),
+    /// It has been sent and is all there is, or a filter has answered in its place.
+    Sent(ngx_int_t),
+}
+
+/// Sends an answer's head. `Ok` with nginx's code where a body can follow.
 #[inline(always)]
 pub(super) fn send_head(
     request: NgxRequest,
     key: Key,
     head: Head,
     content_length: off_t,
-) -> Result<ngx_int_t, ngx_int_t> {
+) -> Result<ngx_int_t, Stop> {
     let status = head.status;
     let typed = head.content_type.is_some();
-    set_head(request, key, head)?;
+    set_head(request, key, head).map_err(Stop::Refused)?;
 
     let r = request.as_ptr();
     // SAFETY: the request lives (invariant 1).
@@ -104,11 +111,11 @@ pub(super) fn send_head(
         (*r).headers_out.content_length_n = content_length;
 
         if !typed && ngx_http_set_content_type(r) != OK {
-            return Err(INTERNAL_SERVER_ERROR);
+            return Err(Stop::Refused(INTERNAL_SERVER_ERROR));
         }
         let rc = ngx_http_send_header(r);
         if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
-            return Err(rc);
+            return Err(Stop::Sent(rc));
         }
         Ok(rc)
     }

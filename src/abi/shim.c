@@ -15,13 +15,6 @@ cbr_request_header_only(const ngx_http_request_t *r)
 }
 
 
-ngx_uint_t
-cbr_request_header_sent(const ngx_http_request_t *r)
-{
-    return r->header_sent;
-}
-
-
 /* error log lines name the request that current_request points to */
 
 void
@@ -351,6 +344,7 @@ cbr_body_next(ngx_http_request_t *r, ngx_chain_t **saved, ngx_buf_t **piece)
             ngx_free_chain(r->pool, cl);
 
             if (!ngx_buf_special(*piece)) {
+                cbr_body_pause(r);
                 return NGX_OK;
             }
 
@@ -396,6 +390,24 @@ cbr_body_piece_copy(ngx_buf_t *b, u_char *to, size_t size)
     }
 
     return NGX_OK;
+}
+
+
+/*
+ * nginx arms client_body_timeout whenever it has read all that there was: it is
+ * for a client that is waited for, not for a handler that is busy.
+ */
+
+void
+cbr_body_pause(ngx_http_request_t *r)
+{
+    ngx_event_t  *rev;
+
+    rev = r->connection->read;
+
+    if (r->reading_body && rev->timer_set) {
+        ngx_del_timer(rev);
+    }
 }
 
 

@@ -28,7 +28,6 @@ enum { cbr_built_for_openresty = 0 };
 /* requests */
 void cbr_request_hold(ngx_http_request_t *r);
 ngx_uint_t cbr_request_header_only(const ngx_http_request_t *r);
-ngx_uint_t cbr_request_header_sent(const ngx_http_request_t *r);
 void cbr_request_set_log(ngx_http_request_t *r);
 ngx_uint_t cbr_request_is_active(const ngx_http_request_t *r);
 ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
@@ -49,6 +48,7 @@ size_t cbr_body_piece_size(const ngx_buf_t *b);
 ngx_int_t cbr_body_piece_copy(ngx_buf_t *b, u_char *to,
     size_t size);
 void cbr_body_piece_done(ngx_http_request_t *r, ngx_buf_t *b);
+void cbr_body_pause(ngx_http_request_t *r);
 
 /* subrequests */
 ngx_int_t cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,

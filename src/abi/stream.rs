@@ -1,6 +1,6 @@
 //! An answer that goes out piece by piece.
 
-use super::send::send_head;
+use super::send::{Stop, send_head};
 use super::{NgxRequest, shim};
 use crate::response::Head;
 use crate::wake::Key;
@@ -21,22 +21,39 @@ pub(crate) struct StreamWriter {
     buf: Option<NonNull<ngx_buf_t>>,
 }
 
+/// Why a stream does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StartError {
+    /// The head is not one that can be sent, and none has been.
+    Refused,
+    /// nginx has ended the answer itself.
+    Ended,
+}
+
 /// The client is gone, or nginx has ended the answer itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended;
 
 impl StreamWriter {
     /// Sends the head, and nginx's idea of framing for a body whose length is not known.
-    pub(crate) fn start(request: NgxRequest, key: Key, head: Head) -> Result<StreamWriter, Ended> {
+    pub(crate) fn start(
+        request: NgxRequest,
+        key: Key,
+        head: Head,
+    ) -> Result<StreamWriter, StartError> {
         let buf = match send_head(request, key, head, -1) {
             // SAFETY: the request lives, and so does its pool (invariant 1).
             Ok(_) => unsafe {
                 let pool = (*request.as_ptr()).pool;
-                Some(NonNull::new(ngx_create_temp_buf(pool, BUFFER_SIZE)).ok_or(Ended)?)
+                let buf = NonNull::new(ngx_create_temp_buf(pool, BUFFER_SIZE));
+                Some(buf.ok_or(StartError::Ended)?)
             },
             // HEAD, 204, 304: whatever is written goes nowhere.
-            Err(rc) if rc == NGX_OK as ngx_int_t || rc == NGX_AGAIN as ngx_int_t => None,
-            Err(_) => return Err(Ended),
+            Err(Stop::Sent(rc)) if rc == NGX_OK as ngx_int_t || rc == NGX_AGAIN as ngx_int_t => {
+                None
+            }
+            Err(Stop::Sent(_)) => return Err(StartError::Ended),
+            Err(Stop::Refused(_)) => return Err(StartError::Refused),
         };
         Ok(StreamWriter { request, buf })
     }
