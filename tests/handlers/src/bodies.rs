@@ -84,26 +84,49 @@ pub async fn body_chunks(request: &mut Request) -> Result<Response> {
     )))
 }
 
-/// Reads a chunk, and says so in the log, which tells the test that it may go on.
+/// How many bytes `body_halves` and `body_begun` have got.
+static GOT: AtomicUsize = AtomicUsize::new(0);
+
+pub async fn got(_: &mut Request) -> Result<Response> {
+    Ok(Response::text(format!("{}\n", GOT.load(Ordering::Relaxed))))
+}
+
+/// Counts each chunk when it has it, which tells the test that it may go on.
 pub async fn body_halves(request: &mut Request) -> Result<Response> {
     let _alive = Alive::new();
     request.log(Level::Notice, "begins");
     let mut whole = Vec::new();
-    loop {
-        // A body that is given up in between goes on where it was.
-        let Some(chunk) = request.body().chunk().await? else {
-            break;
-        };
-        request.log(Level::Notice, format_args!("got {} bytes", chunk.len()));
+    let mut body = request.body();
+    while let Some(chunk) = body.chunk().await? {
+        GOT.fetch_add(chunk.len(), Ordering::Relaxed);
         whole.extend(chunk);
     }
+    drop(body);
     Ok(Response::body(whole))
+}
+
+/// As `body_halves`, but each chunk is asked for anew, and what has come is lost with the future
+/// that a sleep of no length has beaten.
+pub async fn body_resumed(request: &mut Request) -> Result<Response> {
+    let _alive = Alive::new();
+    let mut given_up = 0;
+    loop {
+        let reading = pin!(async { request.body().await });
+        match select(reading, pin!(sleep(Duration::from_millis(1)))).await {
+            Either::Left((rest, _)) => {
+                let rest = rest?.len();
+                return Ok(Response::text(format!("{rest}, {}\n", given_up > 0)));
+            }
+            Either::Right(_) => given_up += 1,
+        }
+    }
 }
 
 /// Answers after the first chunk.
 pub async fn body_begun(request: &mut Request) -> Result<Response> {
     let _alive = Alive::new();
     let chunk = request.body().chunk().await?.unwrap_or_default();
+    GOT.fetch_add(chunk.len(), Ordering::Relaxed);
     request.log(Level::Notice, format_args!("got {} bytes", chunk.len()));
     if request.arg("ms").is_some() {
         sleep(ms(request, "ms")).await;

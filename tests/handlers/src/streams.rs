@@ -1,11 +1,19 @@
 //! Answers written piece by piece.
 
 use super::bodies::Alive;
-use content_by_rust::{Error, Level, Request, Response, Result, sleep};
+use content_by_rust::{Error, Request, Response, Result, sleep};
 use futures::future::{Either, select};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+/// How many writes `stream_gives_up` has given up.
+static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
+
+pub async fn given_up(_: &mut Request) -> Result<Response> {
+    let given_up = GIVEN_UP.load(Ordering::Relaxed);
+    Ok(Response::text(format!("{given_up}\n")))
+}
 
 /// How many bytes `stream_bytes` has written.
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
@@ -90,14 +98,6 @@ pub async fn stream_ends(request: &mut Request) -> Result<Response> {
         drop(stream);
         return Ok(Response::text("a second answer\n"));
     }
-    if how.starts_with("another") {
-        drop(stream);
-        // The head has been sent, so there cannot be another.
-        let again = request.stream(Response::new(404)).map(drop);
-        request.log(Level::Notice, format_args!("again: {}", again.is_ok()));
-        again?;
-        return Ok(Response::new(404));
-    }
     Ok(stream.finish())
 }
 
@@ -123,11 +123,12 @@ pub async fn stream_head(request: &mut Request) -> Result<Response> {
 }
 
 /// Pieces of `?size=` bytes, each given up after `?ms=`, until `?n=` have been; then one more.
-/// Each piece has a letter of its own.
+/// Each piece has a letter of its own. `?rest=` before the last.
 pub async fn stream_gives_up(request: &mut Request) -> Result<Response> {
     let _alive = Alive::new();
     let size = number(request, "size").unwrap_or(1 << 20);
     let (times, time) = (number(request, "n").unwrap_or(1), number(request, "ms"));
+    let rest = number(request, "rest");
     let (mut given_up, mut whole) = (0, 0);
     let mut stream = request.stream(Response::new(200).content_type("text/plain"))?;
     for n in 0u8.. {
@@ -138,11 +139,17 @@ pub async fn stream_gives_up(request: &mut Request) -> Result<Response> {
                 written?;
                 whole += 1;
             }
-            Either::Right(_) => given_up += 1,
+            Either::Right(_) => {
+                given_up += 1;
+                GIVEN_UP.fetch_add(1, Ordering::Relaxed);
+            }
         }
         if given_up >= times {
             break;
         }
+    }
+    if let Some(rest) = rest {
+        sleep(ms(rest)).await;
     }
     stream
         .write(format!("\n{given_up} given up, {whole} whole\n"))
