@@ -160,7 +160,16 @@ impl Server<'_> {
     /// Has nginx answer what it has begun with, and waits for its end.
     pub fn quit(mut self) -> Result<()> {
         self.signal(libc::SIGQUIT);
-        let status = self.child.wait()?;
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            if begun.elapsed() > Duration::from_secs(60) {
+                bail!("nginx on {} does not end", self.place.address);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
         if !status.success() {
             bail!("nginx on {} ended with {status}", self.place.address);
         }
@@ -169,8 +178,9 @@ impl Server<'_> {
 
     fn signal(&self, signal: libc::c_int) {
         if self.pid > 0 {
+            // To the thread of the event loop: another one would take the signal, and the loop would sleep on.
             // SAFETY: nginx is our child, or that of our child, and has not been waited for.
-            unsafe { libc::kill(self.pid, signal) };
+            unsafe { libc::syscall(libc::SYS_tgkill, self.pid, self.pid, signal) };
         }
     }
 }
