@@ -78,7 +78,6 @@ pub async fn body_chunks(request: &mut Request) -> Result<Response> {
         }
     }
     assert_eq!(body.chunk().await?, None, "the end is the end");
-    drop(body);
     Ok(Response::text(format!(
         "{length} {sum} {longest} {chunks:?}\n"
     )))
@@ -101,7 +100,6 @@ pub async fn body_halves(request: &mut Request) -> Result<Response> {
         GOT.fetch_add(chunk.len(), Ordering::Relaxed);
         whole.extend(chunk);
     }
-    drop(body);
     Ok(Response::body(whole))
 }
 

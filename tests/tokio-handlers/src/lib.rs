@@ -189,7 +189,7 @@ pub async fn wake_all(_: &mut Request) -> Result<Response> {
         let before = writes();
         for waker in &parked {
             waker.wake_by_ref();
-            waker.clone().wake();
+            waker.wake_by_ref();
         }
         parked.into_iter().for_each(Waker::wake);
         writes() - before
