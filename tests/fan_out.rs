@@ -17,7 +17,10 @@ fn server(limit: &str, upstreams: [&str; 3]) -> Server {
     });
     let server = Server::builder().nginx(nginx_with([module("fan-out")]));
     let server = support::start(server.master(true).log_level("info").config(format!(
-        "location = /fan-out {{
+        // The client may open a connection and then find that it has another: nginx waits for a
+        // request on it, at a quit as well.
+        "client_header_timeout 1s;
+         location = /fan-out {{
              content_by_rust fan_out first={first} second={second} third={third} limit={limit};
          }}
          location = /a {{ content_by_rust reply body=a; }}
