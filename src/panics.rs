@@ -8,6 +8,7 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 /// Runs code that is not ours and may panic.
+#[inline]
 pub(crate) fn contained(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         discard(payload);

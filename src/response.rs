@@ -89,6 +89,8 @@ pub struct Response {
 pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) content_type: Option<Bytes>,
+    /// The content type is one of our own, known to have no parameters.
+    pub(crate) is_plain_type: bool,
     pub(crate) headers: Vec<(Bytes, Bytes)>,
 }
 
@@ -103,6 +105,7 @@ impl Response {
             head: Head {
                 status,
                 content_type: None,
+                is_plain_type: false,
                 headers: Vec::new(),
             },
             body: None,
@@ -125,17 +128,17 @@ impl Response {
 
     /// 200 with a body of `text/plain`.
     pub fn text(body: impl Into<Bytes>) -> Response {
-        Response::body(body).content_type("text/plain")
+        Response::body(body).plain_type("text/plain")
     }
 
     /// 200 with a body of `text/html`.
     pub fn html(body: impl Into<Bytes>) -> Response {
-        Response::body(body).content_type("text/html")
+        Response::body(body).plain_type("text/html")
     }
 
     /// 200 with a body of `application/json`.
     pub fn json(body: impl Into<Bytes>) -> Response {
-        Response::body(body).content_type("application/json")
+        Response::body(body).plain_type("application/json")
     }
 
     /// Sets the status: 200 to 999. Anything else is logged, and answered with 500.
@@ -148,6 +151,13 @@ impl Response {
     /// is logged, and answered with 500.
     pub fn content_type(mut self, content_type: impl Into<Bytes>) -> Response {
         self.head.content_type = Some(content_type.into());
+        self.head.is_plain_type = false;
+        self
+    }
+
+    fn plain_type(mut self, content_type: &'static str) -> Response {
+        self.head.content_type = Some(content_type.into());
+        self.head.is_plain_type = true;
         self
     }
 

@@ -44,11 +44,18 @@ impl Runtime {
 
     #[cold]
     fn start(&self) -> io::Result<EnterGuard<'_>> {
+        // nginx's signals are for its event loop: a thread that took one would leave it asleep.
+        let unblocked = signals::block();
         let tokio = Builder::new_multi_thread()
             .worker_threads(crate::module::tokio_threads())
             .thread_name("rust-tokio")
+            .on_thread_start(|| {
+                signals::block();
+            })
             .enable_all()
-            .build()?;
+            .build();
+        signals::restore(&unblocked);
+        let tokio = tokio?;
         let handle = self.handle.get_or_init(|| tokio.handle().clone());
         self.tokio.set(Some(tokio));
         Ok(handle.enter())
@@ -59,6 +66,32 @@ impl Runtime {
         if let Some(tokio) = self.tokio.take() {
             tokio.shutdown_timeout(SHUTDOWN_TIMEOUT);
         }
+    }
+}
+
+/// Which signals the calling thread takes.
+mod signals {
+    use libc::{SIG_SETMASK, pthread_sigmask, sigfillset, sigset_t};
+    use std::mem::MaybeUninit;
+    use std::ptr;
+
+    /// Takes none from now on; gives back what it took before.
+    pub(super) fn block() -> sigset_t {
+        let mut all = MaybeUninit::uninit();
+        let mut before = MaybeUninit::uninit();
+        // SAFETY: both sets are written before they are read; neither call can fail with these
+        // arguments (invariant 6).
+        unsafe {
+            sigfillset(all.as_mut_ptr());
+            pthread_sigmask(SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+            before.assume_init()
+        }
+    }
+
+    /// Takes these again.
+    pub(super) fn restore(before: &sigset_t) {
+        // SAFETY: the set came from `block` (invariant 6).
+        unsafe { pthread_sigmask(SIG_SETMASK, before, ptr::null_mut()) };
     }
 }
 

@@ -154,10 +154,10 @@ fn set_head(request: NgxRequest, key: Key, head: Head) -> Result<(), ngx_int_t> 
         let r = request.as_ptr();
         // SAFETY: the request lives, and what is stored lives as long (invariant 1).
         unsafe {
-            let text = super::bytes(content_type);
-            // gzip_types and its like compare the type without its parameters.
-            let len = text.iter().position(|&c| c == b';').unwrap_or(text.len());
-            (*r).headers_out.content_type_len = text[..len].trim_ascii_end().len();
+            (*r).headers_out.content_type_len = match head.is_plain_type {
+                true => content_type.len,
+                false => len_without_parameters(super::bytes(content_type)),
+            };
             (*r).headers_out.content_type = content_type;
             (*r).headers_out.content_type_lowcase = std::ptr::null_mut();
         }
@@ -215,6 +215,13 @@ fn keep(request: NgxRequest, bytes: Bytes) -> Option<ngx_str_t> {
         len: vec.len(),
         data: vec.as_ptr().cast_mut(),
     })
+}
+
+/// gzip_types and its like compare the type without its parameters.
+fn len_without_parameters(content_type: &[u8]) -> usize {
+    let end = content_type.iter().position(|&c| c == b';');
+    let end = end.unwrap_or(content_type.len());
+    content_type[..end].trim_ascii_end().len()
 }
 
 /// Checks the handler's header lines, and adds them if all are good.

@@ -64,32 +64,41 @@ enum State {
 impl Future for Sleep {
     type Output = ();
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.into_ref().get_ref();
+        let this = self.into_ref();
         match this.state.get() {
-            State::New if this.msec == 0 => {
-                this.state.set(State::Over);
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            State::New => {
-                let worker = worker::here().expect("sleep() outside nginx's event thread");
-                // SAFETY: the node is part of a pinned future, and unlinks itself when that is
-                // dropped (invariant 6, and invariant 1 of `timers`).
-                let node = unsafe { Pin::new_unchecked(&this.node) };
-                worker.timers.start(node, this.msec, abi::now(), cx.waker());
-                this.state.set(State::Waiting);
-                Poll::Pending
-            }
-            State::Waiting if this.node.is_linked() => {
-                this.node.set_waker(cx.waker());
-                Poll::Pending
-            }
-            State::Waiting | State::Over => {
+            State::Waiting if !this.node.is_linked() => {
                 this.state.set(State::Over);
                 Poll::Ready(())
             }
+            State::Over => Poll::Ready(()),
+            State::New | State::Waiting => {
+                this.wait(cx);
+                Poll::Pending
+            }
         }
+    }
+}
+
+impl Sleep {
+    fn wait(self: Pin<&Self>, cx: &Context<'_>) {
+        let this = self.get_ref();
+        if this.node.is_linked() {
+            this.node.set_waker(cx.waker());
+            return;
+        }
+        if this.msec == 0 {
+            this.state.set(State::Over);
+            cx.waker().wake_by_ref();
+            return;
+        }
+        let worker = worker::here().expect("sleep() outside nginx's event thread");
+        // SAFETY: the node is part of a pinned future, and unlinks itself when that is dropped
+        // (invariant 6, and invariant 1 of `timers`).
+        let node = unsafe { Pin::new_unchecked(&this.node) };
+        worker.timers.start(node, this.msec, abi::now(), cx.waker());
+        this.state.set(State::Waiting);
     }
 }
 
