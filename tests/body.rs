@@ -26,6 +26,7 @@ const CONFIG: &str = "
     location = /small_page { client_max_body_size 10; error_page 413 /sorry; content_by_rust body_error; }
     location = /sorry { content_by_rust reply body=sorry status=413; }
     location = /hasty { client_body_timeout 200ms; content_by_rust body_error; }
+    location = /busy { client_body_timeout 200ms; content_by_rust body_chunks; }
     location = /error { content_by_rust body_error; }
     location = /alive { content_by_rust alive; }
     location = /ok { content_by_rust ok; }";
@@ -340,6 +341,26 @@ fn one_that_stops_coming_is_408_after_client_body_timeout() {
     }
     accessed(&server, "/hasty HTTP/1.1\" 408 ", 2);
     assert_eq!(text(&server, "/alive"), "0\n");
+    quits_in_peace(server);
+}
+
+/// The timeout is for a client that is waited for, not for a handler that is busy.
+#[test]
+fn a_handler_may_take_longer_for_a_piece_than_client_body_timeout() {
+    let server = server();
+    for framing in ["Content-Length: 4\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let pieces = match framing.starts_with("Content") {
+            true => ["12", "34"],
+            false => ["2\r\n12\r\n", "2\r\n34\r\n0\r\n\r\n"],
+        };
+        let mut client = Client::connect(server.addr());
+        client.send(head("/busy?ms=500", framing) + pieces[0]);
+        logged(&server, "reads chunks");
+        client.send(pieces[1]);
+        let answer = client.read();
+        assert_eq!(answer.status, 200, "{framing}");
+        assert!(answer.text().starts_with("4 "), "{}", answer.text());
+    }
     quits_in_peace(server);
 }
 

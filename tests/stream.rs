@@ -39,6 +39,10 @@ const CONFIG: &str = "
         ssi on; ssi_types *;
         content_by_rust reply body='<!--# include virtual=\"/bytes?n=40&size=10000\" -->|<!--# include virtual=\"/bytes?n=40&size=10000&ms=1\" -->';
     }
+    location = /closed_head { error_page 412 /closed; content_by_rust stream_head; }
+    location = /closed { return 444; }
+    location = /waiting_head { error_page 412 /waits; content_by_rust stream_head; }
+    location = /waits { content_by_rust reply body=waited delay=30ms; }
     location = /given_up { content_by_rust given_up; }
     location = /written { content_by_rust written; }
     location = /alive { content_by_rust alive; }
@@ -454,6 +458,23 @@ fn a_condition_that_is_not_met_is_nginxs_answer() {
                     assert!(client.is_closed());
                 }
             }
+        }
+    }
+    nobody_is_left(&server);
+    quits_in_peace(server);
+}
+
+/// nginx ends the request inside of the handler's poll.
+#[test]
+fn a_condition_whose_page_closes_the_connection_leaves_nobody_waiting() {
+    let server = server();
+    for path in ["/closed_head", "/waiting_head"] {
+        for late in ["", "?late"] {
+            let mut client = Client::connect(server.addr());
+            client.send(format!(
+                "GET {path}{late} HTTP/1.1\r\nHost: x\r\nIf-Unmodified-Since: Mon, 28 Sep 1969 06:00:00 GMT\r\n\r\n"
+            ));
+            assert_eq!(client.read_to_end(), b"", "{path}{late}");
         }
     }
     nobody_is_left(&server);

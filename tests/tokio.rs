@@ -113,6 +113,34 @@ fn threads_are_started_with_the_first_handler_that_may_use_them_and_in_the_worke
     quits_in_peace(server);
 }
 
+/// One that a thread of tokio's took would leave nginx's event loop asleep.
+#[test]
+fn signals_are_left_to_the_event_thread() {
+    let server = server();
+    let worker = process::worker(&server);
+    // A thread for what blocks is started later than the others.
+    assert_eq!(get(&server, "/offloads").status, 200);
+    let tasks = fs::read_dir(format!("/proc/{worker}/task")).expect("the process is there");
+    let mut others = 0;
+    for task in tasks.flatten() {
+        let status = fs::read_to_string(task.path().join("status")).expect("a thread's status");
+        let blocked = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigBlk:\t"));
+        let blocked = blocked.and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        let blocked = blocked.expect("a mask");
+        let quit = 1 << (Signal::QUIT.as_raw() - 1);
+        if task.file_name() == *worker.to_string() {
+            assert_eq!(blocked & quit, 0, "the event thread takes them");
+        } else {
+            assert_ne!(blocked & quit, 0, "no other does");
+            others += 1;
+        }
+    }
+    assert!(others >= 2, "{others}");
+    quits_in_peace(server);
+}
+
 #[test]
 fn rust_tokio_threads_says_how_many() {
     let server = support::start(builder().workers(2).http_config("rust_tokio_threads 3;"));
