@@ -123,6 +123,8 @@ impl Request {
     /// that came together with the header, can be read again. A subrequest has its main request's
     /// body if that has been read, and none otherwise.
     ///
+    /// To read it in chunks, keep the [`Body`]: each call of this method may begin anew.
+    ///
     /// A handler that does not read the body leaves it to nginx, which discards it.
     ///
     /// ```
@@ -149,8 +151,8 @@ impl Request {
     /// Asks another location of this server, as SSI's `include` does: a `GET` with this request's
     /// headers, internal locations included. Several can be under way at once.
     ///
-    /// The whole answer is kept in memory. One longer than `subrequest_output_buffer_size` is an
-    /// error that nginx ends the whole request for. A subrequest that is dropped goes on, and the
+    /// The whole answer is kept in memory. One longer than the `subrequest_output_buffer_size` of
+    /// the location that is asked is an error that nginx ends the whole request for. A subrequest that is dropped goes on, and the
     /// answer to this request waits for its end. A subrequest of this kind cannot start another.
     ///
     /// ```

@@ -68,8 +68,10 @@ impl<'a> Stream<'a> {
 
     async fn flush(&mut self) -> Result<()> {
         let flushing = Flushing(self.request.task());
+        let mut first = true;
         poll_fn(|cx| {
-            let flushed = self.writer.flush(task::on_writable);
+            let flushed = self.writer.flush(first, task::on_writable);
+            first = false;
             if flushed.is_pending() {
                 flushing.0.set_io_waker(cx.waker());
             }

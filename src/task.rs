@@ -291,7 +291,10 @@ impl TaskRef {
 
     /// Ends [`set_io_waker`](TaskRef::set_io_waker).
     pub(crate) fn clear_io_waker(self) {
-        self.header().io_waker.set(None);
+        let this = self.header();
+        if this.io_waker.take().is_some() {
+            this.request.stop_send_timer();
+        }
     }
 
     /// From here on the future's end is the answer's end.
@@ -477,7 +480,9 @@ pub(crate) extern "C" fn on_writable(r: *mut ngx_http_request_t) {
     let waiting = waiting_task(unsafe { NgxRequest::new(r) });
     if let (Some((_, header)), Some(worker)) = (waiting, worker::here()) {
         // SAFETY: just found waiting (invariant 1).
-        unsafe { header.as_ref() }.wake_io(worker);
+        let this = unsafe { header.as_ref() };
+        this.request.stop_send_timer();
+        this.wake_io(worker);
     }
 }
 

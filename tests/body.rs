@@ -469,6 +469,7 @@ fn one_that_is_given_up_half_way_does_not_spoil_the_answer() {
             client.send(&body[..5]);
             let answer = client.read();
             assert_eq!((answer.status, answer.text()), (200, "5, enough\n"));
+            assert_eq!(answer.header("Connection"), Some("close"));
             // nginx ends such a connection, with the patience that the client gets its answer.
             client.send(&body[5..]);
             assert!(client.is_closed());
@@ -744,6 +745,10 @@ fn http2_bodies_small_and_large() {
         ("/echo", 5, 5),
         ("/echo", 50_000, 1000),
         ("/halves", 50_000, 16_384),
+        ("/echo?before=5", 5, 2),
+        ("/echo?before=5", 50_000, 16_384),
+        ("/echo?before=5", 0, 1),
+        ("/echo?before=50", 60_000, 16_384),
     ] {
         let body = bytes(length);
         let mut client = Http2::connect(server.addr());

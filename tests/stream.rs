@@ -383,6 +383,43 @@ fn send_timeout_ends_a_reader_that_takes_nothing() {
     quits_in_peace(server);
 }
 
+#[test]
+fn send_timeout_counts_though_the_handler_does_other_things_meanwhile() {
+    let server = server();
+    let mut client = Client::connect(server.addr());
+    client.send(request("GET", "/impatient"));
+    accessed(&server, "/impatient HTTP/1.1\" ", 1);
+    logged(&server, "client timed out");
+    nobody_is_left(&server);
+    drop(client);
+    quits_in_peace(server);
+}
+
+#[test]
+fn send_timeout_does_not_count_while_the_handler_does_not_write() {
+    let server = server();
+    let mut client = Client::connect(server.addr());
+    client.send("GET /rests?n=1&ms=50&size=3000000&rest=900 HTTP/1.0\r\n\r\n");
+    eventually("a write to be given up", || {
+        text(&server, "/given_up") == "1\n"
+    });
+    let answer = client.read();
+    assert!(
+        answer.text().contains("\n1 given up, "),
+        "the end is missing"
+    );
+    nobody_is_left(&server);
+    quits_in_peace(server);
+}
+
+#[test]
+fn send_timeout_does_not_count_while_a_part_of_a_page_waits_for_its_turn() {
+    let server = server();
+    assert_eq!(text(&server, "/slow_page"), "[aaa bbb]");
+    nobody_is_left(&server);
+    quits_in_peace(server);
+}
+
 /// All that comes on a connection that asks for an answer that breaks off.
 fn broken(server: &Server, path: &str) -> String {
     let mut client = Client::connect(server.addr());

@@ -220,6 +220,12 @@ impl NgxRequest {
         }
     }
 
+    /// Ends the time that the client has to take something.
+    pub(crate) fn stop_send_timer(self) {
+        // SAFETY: the request and so its connection live (invariant 1).
+        unsafe { shim::cbr_stream_stop_timer(self.as_ptr()) }
+    }
+
     /// Keeps the request alive until it is finalized once more.
     pub(crate) fn hold(self) {
         // SAFETY: the request lives (invariant 3).

@@ -113,7 +113,7 @@ pub(super) fn send_head(
         if !typed && ngx_http_set_content_type(r) != OK {
             return Err(Stop::Refused(INTERNAL_SERVER_ERROR));
         }
-        let rc = ngx_http_send_header(r);
+        let rc = shim::cbr_response_send_head(r);
         if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
             return Err(Stop::Sent(rc));
         }

@@ -292,6 +292,18 @@ cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved)
         return rc;
     }
 
+    if (rc == NGX_AGAIN && !r->reading_body) {
+
+        /*
+         * HTTP/2, and all of the body has come: nginx leaves it to an event to
+         * pass it through the filters, but cbr_body_next() can do so as well
+         */
+
+        r->request_body_no_buffering = 1;
+        r->reading_body = 1;
+        r->read_event_handler = ngx_http_block_reading;
+    }
+
     /* the reference was for a handler that finalizes the request */
 
     r->main->count--;
@@ -493,6 +505,19 @@ cbr_response_header(ngx_http_request_t *r, const u_char *name, size_t name_len,
 }
 
 
+/* a connection with a body on it that nobody reads to its end is not kept */
+
+ngx_int_t
+cbr_response_send_head(ngx_http_request_t *r)
+{
+    if (r->reading_body) {
+        r->keepalive = 0;
+    }
+
+    return ngx_http_send_header(r);
+}
+
+
 /*
  * Sends a body that is whole and stays where it is until the request ends.
  * The buffer does so too.
@@ -650,7 +675,7 @@ cbr_stream_write(ngx_http_request_t *r, ngx_buf_t *b, size_t len)
  */
 
 ngx_int_t
-cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
+cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b, ngx_uint_t first,
     ngx_http_event_handler_pt handler)
 {
     ngx_event_t               *wev;
@@ -660,7 +685,14 @@ cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
     c = r->connection;
     wev = c->write;
 
-    if (wev->timedout) {
+    if (first && r == c->data) {
+
+        /* that of another wait on this connection */
+
+        wev->timedout = 0;
+    }
+
+    if (wev->timedout && r == c->data) {
         ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT, "client timed out");
         c->timedout = 1;
         return NGX_ERROR;
@@ -695,7 +727,9 @@ cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
 
     clcf = ngx_http_get_module_loc_conf(r->main, ngx_http_core_module);
 
-    if (!wev->delayed) {
+    /* asking once more does not give the client more time */
+
+    if (!wev->delayed && r == c->data && (first || !wev->timer_set)) {
         ngx_add_timer(wev, clcf->send_timeout);
     }
 
@@ -706,6 +740,21 @@ cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
     r->write_event_handler = handler;
 
     return NGX_AGAIN;
+}
+
+
+/* nobody waits for the client any more, or the client has taken something */
+
+void
+cbr_stream_stop_timer(ngx_http_request_t *r)
+{
+    ngx_event_t  *wev;
+
+    wev = r->connection->write;
+
+    if (wev->timer_set && !wev->delayed && r == r->connection->data) {
+        ngx_del_timer(wev);
+    }
 }
 
 

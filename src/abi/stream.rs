@@ -81,14 +81,21 @@ impl StreamWriter {
     /// be called when it is time to ask again.
     pub(crate) fn flush(
         &mut self,
+        first: bool,
         handler: unsafe extern "C" fn(*mut ngx_http_request_t),
     ) -> Poll<Result<(), Ended>> {
         let Some(buf) = self.buf else {
             return Poll::Ready(Ok(()));
         };
         // SAFETY: the request lives, and so does the buffer in its pool (invariant 1).
-        match unsafe { shim::cbr_stream_flush(self.request.as_ptr(), buf.as_ptr(), Some(handler)) }
-        {
+        match unsafe {
+            shim::cbr_stream_flush(
+                self.request.as_ptr(),
+                buf.as_ptr(),
+                first.into(),
+                Some(handler),
+            )
+        } {
             0 => Poll::Ready(Ok(())),
             rc if rc == NGX_AGAIN as ngx_int_t => Poll::Pending,
             _ => Poll::Ready(Err(Ended)),

@@ -63,23 +63,26 @@ fn settings() -> &'static HashMap<String, String> {
     })
 }
 
+/// What `make build` calls each package's module.
+const FILE: &str = "ngx_http_rust_module.so";
+
 /// Builds those modules that are missing or older than their source.
 fn build_modules() {
     let modules = root().join("target/module");
     let shared = newest(&root().join("src"));
-    for (package, file, source) in [
-        ("ngx-http-rust-module", "ngx_http_rust_module.so", "module"),
-        (
-            "test-handlers",
-            "test-handlers/ngx_http_rust_module.so",
-            "tests/handlers",
-        ),
-        (
-            "greeter",
-            "greeter/ngx_http_rust_module.so",
-            "examples/greeter",
-        ),
+    for (package, source) in [
+        ("ngx-http-rust-module", "module"),
+        ("test-handlers", "tests/handlers"),
+        ("test-tokio-handlers", "tests/tokio-handlers"),
+        ("greeter", "examples/greeter"),
+        ("events", "examples/events"),
+        ("fan-out", "examples/fan-out"),
+        ("redis-counter", "examples/redis-counter"),
     ] {
+        let file = match source {
+            "module" => Path::new("").join(FILE),
+            _ => Path::new(package).join(FILE),
+        };
         let built = modified(&modules.join(file));
         if built.is_some_and(|built| built > shared && built > newest(&root().join(source))) {
             continue;
