@@ -107,8 +107,8 @@ use std::future::Future;
 /// # fn main() {}
 /// ```
 pub trait Handler: Sized + 'static {
-    /// Whether the handler awaits futures of tokio's (feature `tokio`). One that does not saves
-    /// about a hundred instructions a poll, and the runtime's threads where no handler does.
+    /// Whether the handler awaits futures of tokio's (feature `tokio`). One that does not need not
+    /// enter tokio's context at each poll, and starts no threads.
     const USES_TOKIO: bool = true;
 
     /// Reads the location's arguments, and checks those that are constants.

@@ -261,7 +261,7 @@ mod tests {
     fn rendered(conf: &Conf) -> String {
         let nginx = Nginx::new("nginx").unwrap().modules(["/m/a.so".to_owned()]);
         let vars = Variables::new([("TEST_NGINX_X".to_owned(), "y".to_owned())].into());
-        String::from_utf8(conf.render(&nginx, Path::new("/root"), 81, &vars).unwrap()).unwrap()
+        String::from_utf8(conf.render(&nginx, Path::new("/room"), 81, &vars).unwrap()).unwrap()
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
                 .unwrap_or_else(|| panic!("no {part:?} in {text}"))
         };
         let order = [
-            "error_log /root/logs/error.log debug;",
+            "error_log /room/logs/error.log debug;",
             "env A;\nenv 'B=c d';",
             "load_module /m/a.so; main y;",
             "http {",
