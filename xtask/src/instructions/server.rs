@@ -159,16 +159,23 @@ pub struct Server<'a> {
 impl Server<'_> {
     /// Has nginx answer what it has begun with, and waits for its end.
     pub fn quit(mut self) -> Result<()> {
-        self.signal(libc::SIGQUIT);
         let begun = Instant::now();
         let status = loop {
+            // Again and again: one that comes between nginx's look for signals and its epoll_wait() is not seen
+            // before the next event, and there may be none.
+            self.signal(libc::SIGQUIT);
+            for _ in 0..20 {
+                if self.child.try_wait()?.is_some() {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
             if begun.elapsed() > Duration::from_secs(60) {
                 bail!("nginx on {} does not end", self.place.address);
             }
-            std::thread::sleep(Duration::from_millis(10));
         };
         if !status.success() {
             bail!("nginx on {} ended with {status}", self.place.address);
