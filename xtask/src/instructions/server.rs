@@ -1,9 +1,10 @@
 //! The nginx that is counted: one process, on the configuration that all rows share, under valgrind, strace or nothing.
 
 use std::fs;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -159,28 +160,28 @@ pub struct Server<'a> {
 impl Server<'_> {
     /// Has nginx answer what it has begun with, and waits for its end.
     pub fn quit(mut self) -> Result<()> {
-        let begun = Instant::now();
-        let status = loop {
-            // Again and again: one that comes between nginx's look for signals and its epoll_wait() is not seen
-            // before the next event, and there may be none.
-            self.signal(libc::SIGQUIT);
-            for _ in 0..20 {
-                if self.child.try_wait()?.is_some() {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            if let Some(status) = self.child.try_wait()? {
-                break status;
-            }
-            if begun.elapsed() > Duration::from_secs(60) {
-                bail!("nginx on {} does not end", self.place.address);
-            }
-        };
-        if !status.success() {
-            bail!("nginx on {} ended with {status}", self.place.address);
+        match self.end(libc::SIGQUIT)? {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => bail!("nginx on {} ended with {status}", self.place.address),
+            None => bail!("nginx on {} does not end", self.place.address),
         }
-        Ok(())
+    }
+
+    /// Sends a signal until nginx has ended; `None` where it does not within a minute.
+    ///
+    /// One that comes between nginx's look for signals and its `epoll_wait()` is not seen before the next event, and
+    /// there may be none.
+    fn end(&mut self, signal: libc::c_int) -> io::Result<Option<ExitStatus>> {
+        for tick in 0..6000 {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(Some(status));
+            }
+            if tick % 20 == 0 {
+                self.signal(signal);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(None)
     }
 
     fn signal(&self, signal: libc::c_int) {
@@ -194,15 +195,11 @@ impl Server<'_> {
 
 impl Drop for Server<'_> {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(None)) {
-            return;
-        }
-        self.signal(libc::SIGTERM);
         // strace ends with what it traces, valgrind is nginx; where that is not known yet, the child itself goes.
-        if self.pid == 0 {
+        if self.pid == 0 || !matches!(self.end(libc::SIGTERM), Ok(Some(_))) {
             let _ = self.child.kill();
+            let _ = self.child.wait();
         }
-        let _ = self.child.wait();
     }
 }
 
