@@ -15,6 +15,36 @@ pub struct Body<'a> {
     reader: Option<BodyReader>,
 }
 
+impl Request {
+    /// Gives the request a body in place of the client's, for whoever reads it next: the location
+    /// of an [internal redirect](crate::Response::internal_redirect), or
+    /// [`body`](Request::body). `Content-Length` fits it; `Content-Type` stays what it is.
+    ///
+    /// ```
+    /// # use content_by_rust::{Request, Response, Result};
+    /// async fn inspect(request: &mut Request) -> Result<Response> {
+    ///     let body = request.body().await?;
+    ///     if body.starts_with(b"{") {
+    ///         request.set_body(body)?;
+    ///         return Ok(Response::internal_redirect("/upstream"));
+    ///     }
+    ///     Ok(Response::new(400))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// 500, where the client's body has not been read to its end, or memory is short.
+    pub fn set_body(&mut self, body: impl Into<Vec<u8>>) -> Result<()> {
+        if self.raw().body_is_unread() {
+            return Err(Error::new(500).because("the request's body has not been read"));
+        }
+        self.raw()
+            .set_body(body.into(), None)
+            .map_err(|()| Error::new(500).because("no memory for a body"))
+    }
+}
+
 impl<'a> Body<'a> {
     pub(crate) fn new(request: &'a mut Request) -> Body<'a> {
         Body {

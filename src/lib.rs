@@ -54,6 +54,7 @@ mod module;
 mod panics;
 mod parse;
 mod quotes;
+mod redirect;
 mod request;
 mod response;
 #[cfg(feature = "tokio")]

@@ -120,8 +120,9 @@ impl Request {
     /// nginx's limits hold: a body longer than `client_max_body_size` is answered with 413, one
     /// that stops coming for `client_body_timeout` with 408, and `Expect: 100-continue` is heeded
     /// when the reading begins. A body is read once; one that another module has read before, or
-    /// that came together with the header, can be read again. A subrequest has its main request's
-    /// body if that has been read, and none otherwise.
+    /// that came together with the header, can be read again. A subrequest of SSI's or another
+    /// module's has its main request's body if that has been read, and none otherwise; one of
+    /// [`subrequest`](Request::subrequest)'s has its own.
     ///
     /// To read it in chunks, keep the [`Body`]: each call of this method may begin anew.
     ///
@@ -149,11 +150,13 @@ impl Request {
     }
 
     /// Asks another location of this server, as SSI's `include` does: a `GET` with this request's
-    /// headers, internal locations included. Several can be under way at once.
+    /// headers and without a body, unless [`Subrequest`]'s methods say otherwise; internal
+    /// locations included. Several can be under way at once.
     ///
     /// The whole answer is kept in memory. One longer than the `subrequest_output_buffer_size` of
-    /// the location that is asked is an error that nginx ends the whole request for. A subrequest that is dropped goes on, and the
-    /// answer to this request waits for its end. A subrequest of this kind cannot start another.
+    /// the location that is asked is an error that nginx ends the whole request for. A subrequest
+    /// that is dropped goes on, and the answer to this request waits for its end. A subrequest of
+    /// this kind cannot start another.
     ///
     /// ```
     /// # use content_by_rust::{Request, Response, Result};

@@ -81,8 +81,18 @@ impl From<Vec<u8>> for Bytes {
 pub struct Response {
     pub(crate) head: Head,
     pub(crate) body: Option<Bytes>,
+    /// What is not sent from here. Boxed, for it is rare.
+    pub(crate) instead: Option<Box<Instead>>,
+}
+
+/// What a handler returns in place of an answer that is whole.
+pub(crate) enum Instead {
     /// All but its end has been sent: see [`Stream`](crate::Stream).
-    pub(crate) streamed: bool,
+    Streamed,
+    /// Another location answers: see [`Response::internal_redirect`].
+    Uri(Bytes),
+    /// As above: see [`Response::named_location`].
+    Named(Bytes),
 }
 
 /// What comes before the body.
@@ -109,15 +119,19 @@ impl Response {
                 headers: Vec::new(),
             },
             body: None,
-            streamed: false,
+            instead: None,
         }
     }
 
-    /// The end of an answer that has been sent.
-    pub(crate) const fn streamed() -> Response {
+    pub(crate) fn instead(instead: Instead) -> Response {
         let mut response = Response::new(200);
-        response.streamed = true;
+        response.instead = Some(Box::new(instead));
         response
+    }
+
+    /// Whether this is the end of an answer that has been sent.
+    pub(crate) fn is_streamed(&self) -> bool {
+        matches!(self.instead.as_deref(), Some(Instead::Streamed))
     }
 
     /// 200 with a body whose type nginx chooses: by the `types` of the location, from the path's

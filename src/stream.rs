@@ -2,7 +2,7 @@
 
 use crate::abi::{Ended, StartError, StreamWriter};
 use crate::request::Request;
-use crate::response::{Error, Response, Result};
+use crate::response::{Error, Instead, Response, Result};
 use crate::task::{self, TaskRef};
 use std::fmt;
 use std::future::poll_fn;
@@ -83,7 +83,7 @@ impl<'a> Stream<'a> {
 
     /// The end of the answer, for the handler to return.
     pub fn finish(self) -> Response {
-        Response::streamed()
+        Response::instead(Instead::Streamed)
     }
 }
 

@@ -1,18 +1,38 @@
 //! Asking other locations of the same server.
 
 use crate::abi::{PendingSubrequest, SubrequestError};
+use crate::parse;
 use crate::request::Request;
-use crate::response::{Error, Result};
+use crate::response::{Error, Result, check_value};
+use form_urlencoded::byte_serialize;
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// A subrequest: what [`Request::subrequest`] returns. It starts when it is first polled.
+///
+/// ```
+/// # use content_by_rust::{Request, Response, Result};
+/// async fn order(request: &mut Request) -> Result<Response> {
+///     let placed = request
+///         .subrequest("/orders")
+///         .arg("from", request.client_address())
+///         .method("POST")
+///         .content_type("application/json")
+///         .body(r#"{"item":7}"#)
+///         .await?;
+///     Ok(Response::json(placed.into_body()))
+/// }
+/// ```
 #[must_use = "futures do nothing unless awaited"]
 pub struct Subrequest<'a> {
     request: &'a Request,
     uri: String,
+    method: Cow<'static, str>,
+    body: Option<Vec<u8>>,
+    content_type: Option<String>,
     pending: Option<PendingSubrequest>,
 }
 
@@ -29,8 +49,63 @@ impl<'a> Subrequest<'a> {
         Subrequest {
             request,
             uri,
+            method: Cow::Borrowed("GET"),
+            body: None,
+            content_type: None,
             pending: None,
         }
+    }
+
+    /// Sets the method, in capital letters. It is `GET` otherwise.
+    pub fn method(mut self, method: impl Into<Cow<'static, str>>) -> Self {
+        self.method = method.into();
+        self
+    }
+
+    /// Adds an argument behind those of the URI, and encodes it.
+    pub fn arg(mut self, name: &str, value: &str) -> Self {
+        self.uri.push(match self.uri.contains('?') {
+            true => '&',
+            false => '?',
+        });
+        self.uri.extend(byte_serialize(name.as_bytes()));
+        self.uri.push('=');
+        self.uri.extend(byte_serialize(value.as_bytes()));
+        self
+    }
+
+    /// Sets the body, and with it the subrequest's own `Content-Length`. Without this there is
+    /// none: the request's own body is not passed on.
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
+    /// Sets the type of the [body](Subrequest::body), which has the request's own otherwise, as
+    /// all header lines.
+    pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.content_type = Some(content_type.into());
+        self
+    }
+
+    fn start(&mut self) -> Result<PendingSubrequest> {
+        if !parse::is_token(self.method.as_bytes()) {
+            let shown = self.method.escape_debug();
+            return Err(Error::new(500).because(format_args!("invalid method \"{shown}\"")));
+        }
+        let content_type = self.content_type.as_deref();
+        if let Some(content_type) = content_type {
+            check_value("Content-Type", content_type.as_bytes())
+                .map_err(|message| Error::new(500).because(message))?;
+        }
+        PendingSubrequest::start(
+            self.request.raw(),
+            self.uri.as_bytes(),
+            self.method.as_bytes(),
+            self.body.take(),
+            content_type,
+        )
+        .map_err(|error| failed(error, &self.uri))
     }
 }
 
@@ -41,9 +116,9 @@ impl Future for Subrequest<'_> {
         let this = self.get_mut();
         let pending = match &this.pending {
             Some(pending) => pending,
-            None => match PendingSubrequest::start(this.request.raw(), this.uri.as_bytes()) {
+            None => match this.start() {
                 Ok(pending) => this.pending.insert(pending),
-                Err(e) => return Poll::Ready(Err(failed(e, &this.uri))),
+                Err(e) => return Poll::Ready(Err(e)),
             },
         };
         match pending.answer(cx.waker()) {

@@ -369,7 +369,7 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
                 abi::send(this.request, this.key, buf, response)
             }
         }
-        Err(error) => error.log_and_status(this.request).into(),
+        Err(error) => abi::fail(this.request, error.log_and_status(this.request)),
     })
 }
 
@@ -378,7 +378,7 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
 #[cold]
 fn end(request: NgxRequest, result: Result<Response>) -> ngx_int_t {
     match result {
-        Ok(response) if response.streamed => abi::end_stream(request),
+        Ok(response) if response.is_streamed() => abi::end_stream(request),
         Ok(_) => {
             let message = "the handler returned a second answer, not Stream::finish()";
             request.log(Level::Error as usize, message);

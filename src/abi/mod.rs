@@ -9,6 +9,7 @@ mod conf;
 mod core;
 mod event;
 mod layout;
+mod redirect;
 mod request;
 mod send;
 mod stream;
@@ -30,7 +31,7 @@ pub(crate) use self::event::{
     timer_resolution, unwatch_fd, watch_fd,
 };
 pub(crate) use self::request::NgxRequest;
-pub(crate) use self::send::{end_stream, finish, send};
+pub(crate) use self::send::{end_stream, fail, finish, send};
 pub(crate) use self::stream::{Ended, StartError, StreamWriter};
 pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};
 

@@ -196,6 +196,41 @@ impl NgxRequest {
         unsafe { shim::cbr_body_pause(self.as_ptr()) }
     }
 
+    /// Takes away a body that a handler has begun to read: nobody can read it once more.
+    pub(crate) fn forget_body(self) -> Result<(), ()> {
+        // SAFETY: the request lives (invariant 1).
+        match unsafe { shim::cbr_body_forget(self.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(()),
+        }
+    }
+
+    /// Whether a part of the client's body has still to be read.
+    pub(crate) fn body_is_unread(self) -> bool {
+        // SAFETY: the request lives (invariant 1).
+        unsafe { shim::cbr_body_is_unread(self.as_ptr()) != 0 }
+    }
+
+    /// Gives the request a body, and a content type where there is one.
+    pub(crate) fn set_body(self, body: Vec<u8>, content_type: Option<&str>) -> Result<(), ()> {
+        let content_type = self.copy(content_type.unwrap_or_default().as_bytes());
+        let content_type = content_type.ok_or(())?;
+        // SAFETY: the request lives, and so does its pool, with body and type (invariant 1).
+        match unsafe {
+            let body = self.keep(body).ok_or(())?.as_ref();
+            shim::cbr_body_set(
+                self.as_ptr(),
+                body.as_ptr(),
+                body.len(),
+                content_type.as_ptr(),
+                content_type.len(),
+            )
+        } {
+            0 => Ok(()),
+            _ => Err(()),
+        }
+    }
+
     /// Whether the connection's events come to this request: its main request may have others.
     pub(crate) fn is_active(self) -> bool {
         // SAFETY: the request lives (invariant 1).

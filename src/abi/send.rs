@@ -1,5 +1,6 @@
 //! An answer on its way out.
 
+use super::redirect::redirect;
 use super::{NgxRequest, shim};
 use crate::log::Level;
 use crate::response::{Bytes, Head, Response, check_header, check_value};
@@ -27,6 +28,14 @@ pub(crate) unsafe fn send(
     response: Response,
 ) -> ngx_int_t {
     let r = request.as_ptr();
+    let Response {
+        head,
+        body,
+        instead,
+    } = response;
+    if let Some(instead) = instead {
+        return redirect(request, key, head.headers, *instead);
+    }
 
     // Not before: with a part of the body to come, nginx would close the connection
     // lingering_timeout after a handler that still waits.
@@ -36,23 +45,12 @@ pub(crate) unsafe fn send(
         return rc;
     }
 
-    let Response {
-        head,
-        body,
-        streamed,
-    } = response;
-    if streamed {
-        return refuse(
-            request,
-            format_args!("the handler returned another request's stream"),
-        );
-    }
     let status = head.status;
 
     // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
     if body.is_none() && (status >= 400 || matches!(status, 301..=303 | 307 | 308)) {
         return match set_head(request, key, head) {
-            Ok(()) => ngx_int_t::from(status as i16),
+            Ok(()) => fail(request, status as i16),
             Err(rc) => rc,
         };
     }
@@ -65,6 +63,16 @@ pub(crate) unsafe fn send(
         Ok(rc) if body.len == 0 && !request.is_main() => rc,
         // SAFETY: the request lives; the buffer and the body live as long (invariant 1).
         Ok(_) => unsafe { shim::cbr_response_body(r, buf.cast(), body.data, body.len) },
+    }
+}
+
+/// A status that nginx answers with: by an `error_page`, which sees no body that has been read,
+/// or with its own page.
+#[cold]
+pub(crate) fn fail(request: NgxRequest, status: i16) -> ngx_int_t {
+    match request.forget_body() {
+        Ok(()) => status.into(),
+        Err(()) => INTERNAL_SERVER_ERROR,
     }
 }
 
@@ -182,7 +190,7 @@ pub(crate) unsafe fn finish(request: NgxRequest, rc: ngx_int_t) {
 
 /// Makes bytes live as long as the request.
 #[inline]
-fn pin(request: NgxRequest, key: Key, bytes: Bytes) -> Option<ngx_str_t> {
+pub(super) fn pin(request: NgxRequest, key: Key, bytes: Bytes) -> Option<ngx_str_t> {
     let bytes: &[u8] = match &bytes {
         Bytes::Static(bytes) => bytes,
         // SAFETY: made by the request whose key they carry, whose memory they are in
@@ -226,7 +234,7 @@ fn len_without_parameters(content_type: &[u8]) -> usize {
 
 /// Checks the handler's header lines, and adds them if all are good.
 #[cold]
-fn add_headers(
+pub(super) fn add_headers(
     request: NgxRequest,
     key: Key,
     headers: Vec<(Bytes, Bytes)>,
@@ -262,7 +270,7 @@ fn add_headers(
 
 /// An answer that cannot be sent is the handler's fault.
 #[cold]
-fn refuse(request: NgxRequest, message: fmt::Arguments<'_>) -> ngx_int_t {
+pub(super) fn refuse(request: NgxRequest, message: fmt::Arguments<'_>) -> ngx_int_t {
     request.log(Level::Error as usize, message);
     INTERNAL_SERVER_ERROR
 }

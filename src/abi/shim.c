@@ -181,42 +181,92 @@ cbr_request_set_variable(ngx_http_request_t *r, const u_char *name, size_t len,
 }
 
 
+static ngx_uint_t
+cbr_method(const ngx_str_t *name)
+{
+    ngx_uint_t  i;
+
+    static const struct {
+        ngx_str_t   name;
+        ngx_uint_t  method;
+    } methods[] = {
+        { ngx_string("GET"), NGX_HTTP_GET },
+        { ngx_string("HEAD"), NGX_HTTP_HEAD },
+        { ngx_string("POST"), NGX_HTTP_POST },
+        { ngx_string("PUT"), NGX_HTTP_PUT },
+        { ngx_string("DELETE"), NGX_HTTP_DELETE },
+        { ngx_string("MKCOL"), NGX_HTTP_MKCOL },
+        { ngx_string("COPY"), NGX_HTTP_COPY },
+        { ngx_string("MOVE"), NGX_HTTP_MOVE },
+        { ngx_string("OPTIONS"), NGX_HTTP_OPTIONS },
+        { ngx_string("PROPFIND"), NGX_HTTP_PROPFIND },
+        { ngx_string("PROPPATCH"), NGX_HTTP_PROPPATCH },
+        { ngx_string("LOCK"), NGX_HTTP_LOCK },
+        { ngx_string("UNLOCK"), NGX_HTTP_UNLOCK },
+        { ngx_string("PATCH"), NGX_HTTP_PATCH },
+        { ngx_string("TRACE"), NGX_HTTP_TRACE }
+    };
+
+    for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if (methods[i].name.len == name->len
+            && ngx_strncmp(methods[i].name.data, name->data, name->len) == 0)
+        {
+            return methods[i].method;
+        }
+    }
+
+    return NGX_HTTP_UNKNOWN;
+}
+
+
 /*
- * Starts a subrequest whose answer is kept in memory; "handler" is called when
- * it ends.  NGX_DECLINED: an unsafe or malformed URI.
+ * Starts a subrequest without a body whose answer is kept in memory; "handler"
+ * is called when it ends.  NGX_DECLINED: an unsafe or malformed URI.
  */
 
 ngx_int_t
 cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
+    const u_char *method, size_t method_len,
     ngx_http_post_subrequest_pt handler, void *data, ngx_http_request_t **sr)
 {
-    ngx_str_t                    path, args;
-    ngx_uint_t                   flags;
+    ngx_int_t                    rc;
+    ngx_str_t                    path, args, name;
     ngx_http_post_subrequest_t  *ps;
 
+    name.len = method_len;
+    name.data = ngx_pnalloc(r->pool, method_len);
     path.len = len;
     path.data = ngx_pnalloc(r->pool, len);
     ps = ngx_palloc(r->pool, sizeof(ngx_http_post_subrequest_t));
 
-    if (path.data == NULL || ps == NULL) {
+    if (name.data == NULL || path.data == NULL || ps == NULL) {
         return NGX_ERROR;
     }
 
+    ngx_memcpy(name.data, method, method_len);
     ngx_memcpy(path.data, uri, len);
 
     ps->handler = handler;
     ps->data = data;
 
-    ngx_str_null(&args);
-    flags = NGX_HTTP_LOG_UNSAFE;
+    rc = cbr_uri_parse(r, &path, &args);
 
-    if (ngx_http_parse_unsafe_uri(r, &path, &args, &flags) != NGX_OK) {
-        return NGX_DECLINED;
+    if (rc != NGX_OK) {
+        return rc;
     }
 
-    return ngx_http_subrequest(r, &path, &args, sr, ps,
-                               NGX_HTTP_SUBREQUEST_IN_MEMORY
-                               |NGX_HTTP_SUBREQUEST_WAITED);
+    rc = ngx_http_subrequest(r, &path, &args, sr, ps,
+                             NGX_HTTP_SUBREQUEST_IN_MEMORY
+                             |NGX_HTTP_SUBREQUEST_WAITED);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    (*sr)->method = cbr_method(&name);
+    (*sr)->method_name = name;
+
+    return cbr_body_unset(*sr);
 }
 
 
@@ -278,7 +328,7 @@ cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved)
 
     *saved = NULL;
 
-    if (r->reading_body) {
+    if (r->reading_body && r->request_body_no_buffering) {
         return NGX_OK;
     }
 
@@ -888,4 +938,256 @@ cbr_timer_resolution(ngx_cycle_t *cycle)
 
     return ccf->timer_resolution == NGX_CONF_UNSET_MSEC ? 0
                                                        : ccf->timer_resolution;
+}
+
+
+/*
+ * Splits "uri" into the decoded path, and what follows a '?'.  NGX_DECLINED: it
+ * is malformed, or leads out of the root.
+ */
+
+ngx_int_t
+cbr_uri_parse(ngx_http_request_t *r, ngx_str_t *uri, ngx_str_t *args)
+{
+    ngx_uint_t  flags;
+
+    ngx_str_null(args);
+    flags = NGX_HTTP_LOG_UNSAFE;
+
+    if (uri->len == 0 || uri->data[0] != '/') {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_parse_unsafe_uri(r, uri, args, &flags) != NGX_OK) {
+        return NGX_DECLINED;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+cbr_header_in_push(ngx_http_request_t *r, ngx_table_elt_t **header, char *name,
+    char *lowcase, ngx_str_t *value)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_list_push(&r->headers_in.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->key.len = ngx_strlen(name);
+    h->key.data = (u_char *) name;
+    h->lowcase_key = (u_char *) lowcase;
+    h->hash = ngx_hash_key(h->lowcase_key, h->key.len);
+    h->value = *value;
+
+    *header = h;
+
+    return NGX_OK;
+}
+
+
+/*
+ * Gives a request header lines that fit its body, in a list of its own: a
+ * subrequest shares its parent's, down to the pointer where to append.  Without
+ * a body "length" is -1; without a type of its own the body has the old one.
+ */
+
+static ngx_int_t
+cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
+{
+    ngx_str_t         value;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part, first;
+    ngx_table_elt_t  *header, *h, *old_length, *old_encoding, *old_type;
+
+    old_length = r->headers_in.content_length;
+    old_encoding = r->headers_in.transfer_encoding;
+    old_type = type->len ? r->headers_in.content_type : NULL;
+
+    first = r->headers_in.headers.part;
+
+    if (ngx_list_init(&r->headers_in.headers, r->pool, 20,
+                      sizeof(ngx_table_elt_t))
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    for (part = &first; part; part = part->next) {
+        header = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (&header[i] == old_length || &header[i] == old_encoding
+                || &header[i] == old_type)
+            {
+                continue;
+            }
+
+            h = ngx_list_push(&r->headers_in.headers);
+            if (h == NULL) {
+                return NGX_ERROR;
+            }
+
+            *h = header[i];
+        }
+    }
+
+    r->headers_in.content_length = NULL;
+    r->headers_in.content_length_n = length;
+    r->headers_in.transfer_encoding = NULL;
+    r->headers_in.chunked = 0;
+
+    if (length >= 0) {
+        value.data = ngx_pnalloc(r->pool, NGX_OFF_T_LEN);
+        if (value.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        value.len = ngx_sprintf(value.data, "%O", length) - value.data;
+
+        if (cbr_header_in_push(r, &r->headers_in.content_length,
+                               "Content-Length", "content-length", &value)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    if (type->len
+        && cbr_header_in_push(r, &r->headers_in.content_type, "Content-Type",
+                              "content-type", type)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Gives a request a body that stays where it is until the request ends, and of
+ * another type where "type" is not empty.
+ */
+
+ngx_int_t
+cbr_body_set(ngx_http_request_t *r, const u_char *body, size_t len,
+    const u_char *type, size_t type_len)
+{
+    ngx_buf_t                *b;
+    ngx_str_t                 content_type;
+    ngx_http_request_body_t  *rb;
+
+    rb = ngx_pcalloc(r->pool, sizeof(ngx_http_request_body_t));
+    if (rb == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (len) {
+        b = ngx_calloc_buf(r->pool);
+        rb->bufs = ngx_alloc_chain_link(r->pool);
+
+        if (b == NULL || rb->bufs == NULL) {
+            return NGX_ERROR;
+        }
+
+        b->pos = (u_char *) body;
+        b->last = b->pos + len;
+        b->start = b->pos;
+        b->end = b->last;
+        b->memory = 1;
+
+        rb->buf = b;
+        rb->bufs->buf = b;
+        rb->bufs->next = NULL;
+    }
+
+    content_type.len = type_len;
+    content_type.data = (u_char *) type;
+
+    if (cbr_headers_in_set_body(r, len, &content_type) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->request_body = rb;
+    r->request_body_no_buffering = 0;
+
+    return NGX_OK;
+}
+
+
+/* for a subrequest: its parent's body, or what is left of it, is not its own */
+
+ngx_int_t
+cbr_body_unset(ngx_http_request_t *r)
+{
+    ngx_str_t  type;
+
+    ngx_str_null(&type);
+
+    if (cbr_headers_in_set_body(r, -1, &type) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->request_body = NULL;
+
+    return NGX_OK;
+}
+
+
+/* whether a part of the body has not come yet, or has not been asked for */
+
+ngx_uint_t
+cbr_body_is_unread(const ngx_http_request_t *r)
+{
+    if (r->reading_body) {
+        return 1;
+    }
+
+    return r == r->main && r->request_body == NULL && !r->discard_body
+           && (r->headers_in.content_length_n > 0 || r->headers_in.chunked);
+}
+
+
+/*
+ * A body that cbr_body_open() began to read is gone, or what is left of it by
+ * chance: whoever gets the request next must see none.  The header lines go
+ * with it, lest a proxy announce it to its upstream.
+ */
+
+ngx_int_t
+cbr_body_forget(ngx_http_request_t *r)
+{
+    ngx_str_t  type;
+
+    if (r != r->main
+        || r->request_body == NULL
+        || r->request_body->post_handler != cbr_body_opened)
+    {
+        return NGX_OK;
+    }
+
+    ngx_str_null(&type);
+
+    if (cbr_headers_in_set_body(r, -1, &type) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->request_body->bufs = NULL;
+    r->request_body_no_buffering = 0;
+
+    if (r->reading_body) {
+
+        /* the rest is still on the connection, and nginx will linger for it */
+
+        r->keepalive = 0;
+    }
+
+    return NGX_OK;
 }

@@ -49,9 +49,18 @@ ngx_int_t cbr_body_piece_copy(ngx_buf_t *b, u_char *to,
     size_t size);
 void cbr_body_piece_done(ngx_http_request_t *r, ngx_buf_t *b);
 void cbr_body_pause(ngx_http_request_t *r);
+ngx_int_t cbr_body_set(ngx_http_request_t *r, const u_char *body, size_t len,
+    const u_char *type, size_t type_len);
+ngx_int_t cbr_body_unset(ngx_http_request_t *r);
+ngx_uint_t cbr_body_is_unread(const ngx_http_request_t *r);
+ngx_int_t cbr_body_forget(ngx_http_request_t *r);
+
+/* other locations */
+ngx_int_t cbr_uri_parse(ngx_http_request_t *r, ngx_str_t *uri, ngx_str_t *args);
 
 /* subrequests */
 ngx_int_t cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
+    const u_char *method, size_t method_len,
     ngx_http_post_subrequest_pt handler, void *data, ngx_http_request_t **sr);
 ngx_uint_t cbr_subrequest_ends(const ngx_http_request_t *sr, ngx_int_t rc);
 ngx_uint_t cbr_subrequest_status(const ngx_http_request_t *sr);

@@ -36,10 +36,13 @@ pub(crate) enum SubrequestError {
 pub(crate) type Answer = (u16, Vec<(Vec<u8>, Vec<u8>)>, Vec<u8>);
 
 impl PendingSubrequest {
-    /// Starts a `GET`.
+    /// Starts a subrequest. One without a body has none, whatever its parent has.
     pub(crate) fn start(
         request: NgxRequest,
         uri: &[u8],
+        method: &[u8],
+        body: Option<Vec<u8>>,
+        content_type: Option<&str>,
     ) -> Result<PendingSubrequest, SubrequestError> {
         let progress = Progress {
             outcome: Cell::new(None),
@@ -47,23 +50,32 @@ impl PendingSubrequest {
         };
         let progress = request.keep(progress).ok_or(SubrequestError::Failed)?;
         let mut sr = ptr::null_mut();
-        // SAFETY: the request lives; the URI is copied; the progress lives as long as the main
-        // request, which its subrequests end before (invariant 1).
+        // SAFETY: the request lives; URI and method are copied; the progress lives as long as the
+        // main request, which its subrequests end before (invariant 1).
         let rc = unsafe {
             shim::cbr_subrequest(
                 request.as_ptr(),
                 uri.as_ptr(),
                 uri.len(),
+                method.as_ptr(),
+                method.len(),
                 Some(on_end),
                 progress.as_ptr().cast(),
                 &mut sr,
             )
         };
         match rc {
-            0 => Ok(PendingSubrequest(progress)),
-            rc if rc == NGX_DECLINED as ngx_int_t => Err(SubrequestError::BadUri),
-            _ => Err(SubrequestError::Failed),
+            0 => {}
+            rc if rc == NGX_DECLINED as ngx_int_t => return Err(SubrequestError::BadUri),
+            _ => return Err(SubrequestError::Failed),
         }
+        if let Some(body) = body {
+            // SAFETY: just made; it runs in a later turn (invariant 1).
+            let sr = unsafe { NgxRequest::new(sr) };
+            let set = sr.set_body(body, content_type);
+            set.map_err(|()| SubrequestError::Failed)?;
+        }
+        Ok(PendingSubrequest(progress))
     }
 
     /// The answer, once the subrequest has ended. Until then, `waker` will be called then.

@@ -26,12 +26,13 @@ impl Drop for Alive {
     }
 }
 
+pub fn how_many_alive() -> usize {
+    ALIVE.load(Ordering::Relaxed)
+}
+
 /// How many futures have not been dropped.
 pub async fn alive(_: &mut Request) -> Result<Response> {
-    Ok(Response::text(format!(
-        "{}\n",
-        ALIVE.load(Ordering::Relaxed)
-    )))
+    Ok(Response::text(format!("{}\n", how_many_alive())))
 }
 
 fn ms(request: &Request, name: &str) -> Duration {

@@ -4,6 +4,7 @@ mod answers;
 mod bodies;
 mod futures;
 mod panics;
+mod redirects;
 mod requests;
 mod streams;
 mod subrequests;
@@ -14,6 +15,7 @@ use answers::*;
 use bodies::*;
 use futures::*;
 use panics::*;
+use redirects::*;
 use requests::*;
 use streams::*;
 use subrequests::*;
@@ -60,6 +62,13 @@ content_by_rust::module! {
     variable,
     log_levels,
     evaluate: Evaluate,
+    // redirects.rs
+    go,
+    arrived,
+    arrived_alone,
+    go_too_late,
+    go_outside,
+    go_wrong,
     // answers.rs
     body,
     header,

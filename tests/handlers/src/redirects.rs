@@ -1,0 +1,90 @@
+//! Answers that come from elsewhere.
+
+use super::bodies::Alive;
+use content_by_rust::{Level, Request, Response, Result, sleep};
+use std::time::Duration;
+
+#[derive(Default)]
+struct Trail(Vec<String>);
+
+/// Goes on to `?to=`, a URI, or a name that begins with `@`: at once, after `?ms=`, when the body
+/// has been read (`?read=chunk`, `whole` or `passed on`), or a subrequest answered (`?ask=`).
+pub async fn go(request: &mut Request) -> Result<Response> {
+    let _alive = Alive::new();
+    let arg = |name| request.arg(name).map(str::to_owned);
+    let (to, read, ask) = (arg("to").unwrap_or_default(), arg("read"), arg("ask"));
+    let ms = request.arg("ms").and_then(|ms| ms.parse().ok());
+    let path = request.path().to_owned();
+    request.data::<Trail>().0.push(path);
+    if let Some(ms) = ms {
+        sleep(Duration::from_millis(ms)).await;
+    }
+    match read.as_deref() {
+        Some("chunk") => drop(request.body().chunk().await?),
+        Some("whole") => drop(request.body().await?),
+        Some("passed on") => {
+            let mut body = request.body().await?;
+            body.reverse();
+            request.set_body(body)?;
+        }
+        Some("not") => request.set_body("instead")?,
+        _ => {}
+    }
+    if let Some(ask) = ask {
+        request.subrequest(ask).await?;
+    }
+    request.log(Level::Notice, "goes on");
+    Ok(match to.starts_with('@') {
+        true => Response::named_location(to),
+        false => Response::internal_redirect(to),
+    }
+    .header("X-Gone", "on"))
+}
+
+/// What is seen where [`go`] leads: the request, its body, and the way.
+pub async fn arrived(request: &mut Request) -> Result<Response> {
+    if let Some(ms) = request.arg("wait").and_then(|ms| ms.parse().ok()) {
+        sleep(Duration::from_millis(ms)).await;
+    }
+    let body = request.body().await?;
+    let trail = request.data::<Trail>().0.join(" ");
+    Ok(Response::text(format!(
+        "{} {}?{} length {:?} body {:?} by {trail}\n",
+        request.method(),
+        request.path(),
+        request.query().escape_ascii(),
+        request.header("Content-Length"),
+        String::from_utf8_lossy(&body),
+    )))
+}
+
+/// How many futures that count themselves live: [`go`] does so.
+pub async fn arrived_alone(_: &mut Request) -> Result<Response> {
+    let alive = super::bodies::how_many_alive();
+    Ok(Response::text(format!("{alive} alive\n")))
+}
+
+/// Begins an answer of its own, and then wants another location's.
+pub async fn go_too_late(request: &mut Request) -> Result<Response> {
+    let mut stream = request.stream(Response::new(200))?;
+    stream.write("begun").await?;
+    Ok(Response::internal_redirect("/arrived"))
+}
+
+/// Sends the client to `?to=` with `?status=`.
+pub async fn go_outside(request: &mut Request) -> Result<Response> {
+    let status = request.arg("status").unwrap_or("302").parse()?;
+    let to = request.arg("to").unwrap_or_default().to_owned();
+    Ok(Response::redirect(status, to))
+}
+
+/// Reads the body, and fails.
+pub async fn go_wrong(request: &mut Request) -> Result<Response> {
+    let ms = request.arg("ms").and_then(|ms| ms.parse().ok());
+    drop(request.body().await?);
+    if let Some(ms) = ms {
+        sleep(Duration::from_millis(ms)).await;
+        return Ok(Response::new(403));
+    }
+    Err(content_by_rust::Error::new(403))
+}
