@@ -49,10 +49,12 @@ mod args;
 mod body;
 mod config;
 mod handlers;
+mod limit;
 mod log;
 mod module;
 mod panics;
 mod parse;
+mod post_args;
 mod quotes;
 mod redirect;
 mod request;
@@ -68,7 +70,9 @@ mod worker;
 
 pub use args::{Arg, ArgError, Args, FromArg, Status, Value};
 pub use body::Body;
+pub use limit::Limited;
 pub use log::Level;
+pub use post_args::{PostArgs, ReadPostArgs};
 pub use request::Request;
 pub use response::{Bytes, Error, Response, Result};
 #[cfg(feature = "tokio")]

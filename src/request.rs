@@ -4,6 +4,7 @@ use crate::abi::{Kept, NgxRequest};
 use crate::args::Value;
 use crate::body::Body;
 use crate::config::LocationConf;
+use crate::limit::Limited;
 use crate::log::Level;
 use crate::parse;
 use crate::response::{Bytes, Error, Pinned, Response, Result};
@@ -63,7 +64,8 @@ impl Request {
     /// The first argument of this name in the query, with `+` and `%XX` decoded. An argument
     /// without a value is the empty string.
     pub fn arg(&self, name: &str) -> Option<&str> {
-        let (_, value) = self.args().find(|(key, _)| key == name)?;
+        let mut args = form_urlencoded::parse(self.raw.query());
+        let (_, value) = args.find(|(key, _)| key == name)?;
         Some(match value {
             Cow::Borrowed(value) => value,
             Cow::Owned(value) => self.keep_text(&value),
@@ -71,18 +73,24 @@ impl Request {
     }
 
     /// The query's arguments in their order, names and values decoded; a name may come again.
-    pub fn args(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-        form_urlencoded::parse(self.raw.query())
+    /// The first 100 of them: see [`Limited`].
+    pub fn args(&self) -> Limited<'_, impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)>> {
+        let all = form_urlencoded::parse(self.raw.query());
+        Limited::new(self, "arguments", all)
     }
 
     /// The first argument of this name in the query, neither of them decoded.
     pub fn raw_arg(&self, name: impl AsRef<[u8]>) -> Option<&[u8]> {
-        let (_, value) = self.raw_args().find(|(key, _)| *key == name.as_ref())?;
+        let (_, value) = self.all_raw_args().find(|(key, _)| *key == name.as_ref())?;
         Some(value)
     }
 
-    /// The query's arguments in their order, as they came.
-    pub fn raw_args(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    /// The query's arguments in their order, as they came. The first 100 of them: see [`Limited`].
+    pub fn raw_args(&self) -> Limited<'_, impl Iterator<Item = (&[u8], &[u8])>> {
+        Limited::new(self, "arguments", self.all_raw_args())
+    }
+
+    fn all_raw_args(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let pairs = self.raw.query().split(|&c| c == b'&');
         pairs.filter(|pair| !pair.is_empty()).map(|pair| {
             match pair.iter().position(|&c| c == b'=') {
@@ -104,9 +112,10 @@ impl Request {
         Some(value)
     }
 
-    /// All header lines in their order, names as the client wrote them; a name may come again.
-    pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.raw.headers()
+    /// The header lines in their order, names as the client wrote them; a name may come again.
+    /// The first 100 of them: see [`Limited`].
+    pub fn headers(&self) -> Limited<'_, impl Iterator<Item = (&[u8], &[u8])>> {
+        Limited::new(self, "header lines", self.raw.headers())
     }
 
     /// The client's address as nginx sees it, that is after the realip module: `"127.0.0.1"`, or

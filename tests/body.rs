@@ -609,24 +609,9 @@ fn a_subrequest_has_the_main_requests_body_where_that_was_read() {
     quits_in_peace(server);
 }
 
-/// The modules that are loaded beside the shipped one where there are any: Lua among them.
-fn companions() -> Vec<String> {
-    const NAME: &str = "TEST_NGINX_LOAD_MODULES";
-    let all = std::env::var(NAME).unwrap_or_else(|_| {
-        let file = support::root().join("target/module/test.env");
-        let text = std::fs::read_to_string(file).expect("what the build has left");
-        let line = text.lines().find_map(|line| line.strip_prefix(NAME));
-        line.expect("the modules")[1..].to_owned()
-    });
-    let all = all.split_whitespace();
-    all.filter(|file| !file.ends_with("/ngx_http_rust_module.so"))
-        .map(str::to_owned)
-        .collect()
-}
-
 #[test]
 fn one_that_lua_has_read_before_is_read_again() {
-    let mut modules = companions();
+    let mut modules = support::companions();
     if !modules.iter().any(|file| file.contains("lua")) {
         eprintln!("skipped: there is no Lua module for this nginx");
         return;

@@ -19,6 +19,9 @@ fn server() -> Server {
                  }
                  location = /arguments { content_by_rust arguments; }
                  location = /headers { content_by_rust headers; }
+                 location = /counts { content_by_rust counts; }
+                 location = /form { content_by_rust form; }
+                 location = /small_form { client_max_body_size 4; content_by_rust form; }
                  location = /variable { set $own \"its own\"; set $none \"\"; content_by_rust variable; }
                  location = /levels { content_by_rust log_levels; }
                  location = /value { content_by_rust evaluate value=\"a=$arg_a b=$mapped\"; }
@@ -150,6 +153,138 @@ fn headers_in_their_order_and_by_name_in_any_case() {
         told,
         expected + "X-One: last\none is Some(\"last\"), in bytes Some(\"last\")\nnone is None\n"
     );
+    quits_in_peace(server);
+}
+
+/// How many there are, when this many are sent: arguments, raw ones and header lines; and lines in
+/// the log.
+#[track_caller]
+fn counts(server: &Server, args: usize, headers: usize, limit: &str) -> (String, Vec<String>) {
+    let args: String = (1..args).map(|n| format!("a{n}&")).collect();
+    let lines: String = (2..headers).map(|n| format!("X-{n}: {n}\r\n")).collect();
+    let before = server.error_log().len();
+    let told = ask(
+        server,
+        format!("GET /counts?{limit}{args}last=x HTTP/1.1\r\n{lines}X-Last: y").as_bytes(),
+    );
+    let log = server.error_log()[before..].to_owned();
+    let lines = log.lines().filter(|line| line.contains("client sent more"));
+    let lines = lines.map(|line| {
+        assert!(
+            line.contains("[warn]") && line.contains("client: 127.0.0.1"),
+            "{line}"
+        );
+        let (_, said) = line.split_once("client sent ").unwrap();
+        said.split(", client").next().unwrap().to_owned()
+    });
+    (told, lines.collect())
+}
+
+#[test]
+fn a_hundred_arguments_and_header_lines_and_the_rest_is_said_aloud() {
+    let server = server();
+    // The Host line is one.
+    let (told, said) = counts(&server, 100, 100, "");
+    assert_eq!(told, "100 100 100, Some(\"x\") Some(1) Some(\"y\")\n");
+    assert_eq!(said, [""; 0]);
+    let (told, said) = counts(&server, 103, 101, "");
+    assert_eq!(told, "100 100 100, Some(\"x\") Some(1) Some(\"y\")\n");
+    let args = "more than 100 arguments, 3 are left out";
+    let headers = "more than 100 header lines, 1 are left out";
+    assert_eq!(said, [args, args, headers]);
+    quits_in_peace(server);
+}
+
+#[test]
+fn as_many_arguments_and_header_lines_as_the_handler_wants() {
+    let server = server();
+    let all = usize::MAX;
+    let (told, said) = counts(&server, 400, 150, &format!("limit={all}&"));
+    assert_eq!(told, "401 401 150, Some(\"x\") Some(1) Some(\"y\")\n");
+    assert_eq!(said, [""; 0]);
+    let (told, said) = counts(&server, 5, 5, "limit=4&");
+    assert_eq!(told, "4 4 4, Some(\"x\") Some(1) Some(\"y\")\n");
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert_eq!(said[0], "more than 4 arguments, 2 are left out");
+    let (told, _) = counts(&server, 1, 1, "limit=0&");
+    assert_eq!(told, "0 0 0, Some(\"x\") Some(1) Some(\"y\")\n");
+    quits_in_peace(server);
+}
+
+/// What becomes of a form; with `content_type` where it has one.
+#[track_caller]
+fn form(server: &Server, path: &str, content_type: &str, body: &[u8]) -> (u16, String) {
+    let mut client = Client::connect(server.addr());
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\n{content_type}Content-Length: {length}\r\n\r\n"
+    );
+    client.send([head.as_bytes(), body].concat());
+    let answer = client.read();
+    (answer.status, answer.text().to_owned())
+}
+
+const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
+
+#[test]
+fn arguments_of_a_form() {
+    let server = server();
+    let body = b"b=1+2%20%C3%A4&a&=c&a=second&%61=3&&d=x=y&e=%ff\xe4";
+    let told = "7 Some(\"\") {\"b\": \"1 2 \u{e4}\", \"a\": \"\", \"\": \"c\", \"a\": \"second\", \
+                \"a\": \"3\", \"d\": \"x=y\", \"e\": \"\u{fffd}\u{fffd}\"}\n";
+    for content_type in [
+        FORM,
+        "content-type: APPLICATION/x-www-form-urlencoded; charset=UTF-8\r\n",
+        "",
+    ] {
+        let answer = form(&server, "/form", content_type, body);
+        assert_eq!(answer, (200, told.to_owned()), "{content_type}");
+    }
+    assert_eq!(
+        form(&server, "/form", FORM, b""),
+        (200, "0 None {}\n".to_owned())
+    );
+    assert_eq!(text(&server, "/form"), "0 None {}\n");
+    quits_in_peace(server);
+}
+
+#[test]
+fn a_body_that_is_no_form_is_415_and_one_that_is_too_long_413() {
+    let server = server();
+    for other in ["multipart/form-data; boundary=x", "text/plain", ""] {
+        let line = format!("Content-Type: {other}\r\n");
+        assert_eq!(form(&server, "/form", &line, b"a=b").0, 415, "{other}");
+    }
+    logged(&server, "\"text/plain\" is no form's type");
+    assert_eq!(form(&server, "/small_form", FORM, b"a=b&c").0, 413);
+    assert_eq!(form(&server, "/small_form", FORM, b"a=bc").0, 200);
+    quits_in_peace(server);
+}
+
+#[test]
+fn a_hundred_arguments_of_a_form_and_the_rest_is_said_aloud() {
+    let server = server();
+    let body = "a=b&".repeat(102).into_bytes();
+    assert!(
+        form(&server, "/form", FORM, &body[..400])
+            .1
+            .starts_with("100 ")
+    );
+    assert!(!server.error_log().contains("client sent more"));
+    assert!(form(&server, "/form", FORM, &body).1.starts_with("100 "));
+    let line = logged(
+        &server,
+        "client sent more than 100 arguments in a form, 2 are left out",
+    );
+    assert!(line.contains("[warn]"), "{line}");
+    let all = format!("/form?limit={}", usize::MAX);
+    assert!(form(&server, &all, FORM, &body).1.starts_with("102 "));
+    assert!(
+        form(&server, "/form?limit=3", FORM, &body)
+            .1
+            .starts_with("3 ")
+    );
+    logged(&server, "more than 3 arguments in a form, 99 are left out");
     quits_in_peace(server);
 }
 

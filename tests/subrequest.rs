@@ -18,6 +18,13 @@ const CONFIG: &str = "
     location = /ask_and_wait { content_by_rust ask_and_wait; }
     location = /ask_bravely { content_by_rust ask_bravely; }
     location = /ask_and_stream { content_by_rust ask_and_stream; }
+    location = /ask_with { content_by_rust ask_with; }
+    location = /post_all { content_by_rust post_all; }
+    location = /seen { internal; content_by_rust seen; }
+    location = /seen_behind { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/seen_outside$is_args$args; }
+    location = /seen_outside { content_by_rust seen; }
+    location = /echoed { content_by_rust body_echo; }
+    location = /seen_echoed { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/echoed; }
     location = /part {
         internal;
         content_by_rust reply body='part $arg_n' delay=$arg_delay;
@@ -129,6 +136,157 @@ fn an_errors_own_page_is_an_answer() {
     let answer = text(&server, &ask("/ask", &["/moved"]));
     assert!(answer.contains("Location="), "{answer}");
     assert_eq!(alarms(&server), [""; 0]);
+    nothing_is_left(server);
+}
+
+/// Asks for what a subrequest sees, here or behind a proxy, in a request with these lines.
+#[track_caller]
+fn seen(server: &Server, uri: &str, with: &str, head: &str) -> String {
+    let mut client = Client::connect(server.addr());
+    let path = format!("{}{with}", ask("/ask_with", &[uri]));
+    client.send(head.replacen("PATH", &path, 1));
+    let answer = client.read();
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let answer = answer.text().replace("\\\"", "\"");
+    let (_, seen) = answer.split_once(' ').unwrap();
+    // Behind a proxy, there are header lines before it.
+    let method = ["GET", "POST", "PUT", "PATCH"]
+        .iter()
+        .find_map(|method| seen.find(method));
+    seen[method.expect("a method")..].to_owned()
+}
+
+const GET: &str = "GET PATH HTTP/1.1\r\nHost: localhost\r\nX-Own: mine\r\n\r\n";
+const POST: &str = "POST PATH HTTP/1.1\r\nHost: localhost\r\nX-Own: mine\r\n\
+                    Content-Type: text/x-own\r\nContent-Length: 6\r\n\r\nparent";
+const CHUNKED: &str = "POST PATH HTTP/1.1\r\nHost: localhost\r\nX-Own: mine\r\n\
+                       Content-Type: text/x-own\r\nTransfer-Encoding: chunked\r\n\r\n\
+                       6\r\nparent\r\n0\r\n\r\n";
+
+#[test]
+fn a_method_and_a_body_of_its_own() {
+    let server = server();
+    for uri in ["/seen", "/seen_behind"] {
+        assert_eq!(
+            seen(&server, uri, "&method=POST&body=hello&type=text/x", GET),
+            "POST? length Some(\"5\") type Some(\"text/x\") body \"hello\" x Some(\"mine\")\\n\n",
+            "{uri}"
+        );
+        assert_eq!(
+            seen(&server, uri, "&method=PUT&body=", GET),
+            "PUT? length Some(\"0\") type None body \"\" x Some(\"mine\")\\n\n",
+            "{uri}"
+        );
+        for head in [POST, CHUNKED] {
+            for read in ["", "&read"] {
+                assert_eq!(
+                    seen(
+                        &server,
+                        uri,
+                        &format!("&method=PATCH&body=its+own{read}"),
+                        head
+                    ),
+                    "PATCH? length Some(\"7\") type Some(\"text/x-own\") body \"its own\" \
+                     x Some(\"mine\")\\n\n",
+                    "{uri} {head}"
+                );
+            }
+        }
+    }
+    nothing_is_left(server);
+}
+
+#[test]
+fn without_a_body_of_its_own_it_has_none() {
+    let server = server();
+    for uri in ["/seen", "/seen_behind"] {
+        for head in [POST, CHUNKED] {
+            for with in ["", "&read"] {
+                assert_eq!(
+                    seen(&server, uri, with, head),
+                    "GET? length None type Some(\"text/x-own\") body \"\" x Some(\"mine\")\\n\n",
+                    "{uri} {with} {head}"
+                );
+            }
+        }
+    }
+    nothing_is_left(server);
+}
+
+#[test]
+fn arguments_are_added_and_encoded() {
+    let server = server();
+    let end = " length None type None body \"\" x Some(\"mine\")\\n\n";
+    assert_eq!(
+        seen(&server, "/seen", "&arg=%26%3D+%25%C3%A4", GET),
+        format!("GET?a+b=%26%3D+%25%C3%A4{end}")
+    );
+    assert_eq!(
+        seen(&server, "/seen?x=y", "&arg=1&arg=", GET),
+        format!("GET?x=y&a+b=1&a+b={end}")
+    );
+    nothing_is_left(server);
+}
+
+#[test]
+fn a_method_or_a_type_that_is_none_is_an_error() {
+    let server = server();
+    for with in [
+        "&method=",
+        "&method=P%20X",
+        "&method=A%0D%0A",
+        "&type=a%0D%0Ab",
+    ] {
+        let path = ask("/ask_with", &["/seen"]) + with;
+        assert_eq!(get(&server, &path).status, 500, "{with}");
+    }
+    logged(&server, "invalid method \"P X\"");
+    logged(&server, "of header \"Content-Type\"");
+    // Any token is one, if only the other location knows it.
+    let path = ask("/ask_with", &["/seen"]) + "&method=BREW&body=x";
+    assert!(text(&server, &path).contains("BREW? length Some("));
+    nothing_is_left(server);
+}
+
+#[test]
+fn several_with_bodies_at_once() {
+    let server = server();
+    for uri in ["/echoed", "/seen_echoed"] {
+        let path = ask("/post_all?bodies=abcde", &[uri]);
+        assert_eq!(text(&server, &path), "abbcccddddeeeee", "{uri}");
+    }
+    nothing_is_left(server);
+}
+
+#[test]
+fn lua_sees_the_method_and_the_body() {
+    let modules = support::companions();
+    if !modules.iter().any(|file| file.contains("lua")) {
+        eprintln!("skipped: there is no Lua module for this nginx");
+        return;
+    }
+    let modules = modules
+        .into_iter()
+        .chain([support::module("test-handlers")]);
+    let server = builder().nginx(support::nginx_with(modules));
+    let server = support::start(server.config(format!(
+        "{CONFIG}
+         location = /lua {{
+             content_by_lua_block {{
+                 ngx.req.read_body()
+                 ngx.print(ngx.req.get_method(), ' ', ngx.req.get_body_data(), ' ',
+                           ngx.var.content_length, ' ', ngx.var.http_content_length, ' ',
+                           ngx.req.get_post_args().a)
+             }}
+         }}"
+    )));
+    for head in [GET, POST] {
+        assert_eq!(
+            seen(&server, "/lua", "&method=PUT&body=a=bc", head),
+            "PUT a=bc 4 4 bc\n"
+        );
+        assert_eq!(seen(&server, "/lua", "", head), "GET nil nil nil nil\n");
+    }
     nothing_is_left(server);
 }
 

@@ -1127,7 +1127,8 @@ cbr_body_set(ngx_http_request_t *r, const u_char *body, size_t len,
 ngx_int_t
 cbr_body_unset(ngx_http_request_t *r)
 {
-    ngx_str_t  type;
+    ngx_str_t                 type;
+    ngx_http_request_body_t  *rb;
 
     ngx_str_null(&type);
 
@@ -1135,7 +1136,12 @@ cbr_body_unset(ngx_http_request_t *r)
         return NGX_ERROR;
     }
 
-    r->request_body = NULL;
+    rb = ngx_pcalloc(r->pool, sizeof(ngx_http_request_body_t));
+    if (rb == NULL) {
+        return NGX_ERROR;
+    }
+
+    r->request_body = rb;
 
     return NGX_OK;
 }

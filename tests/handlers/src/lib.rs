@@ -59,6 +59,8 @@ content_by_rust::module! {
     tell,
     arguments,
     headers,
+    counts,
+    form,
     variable,
     log_levels,
     evaluate: Evaluate,
@@ -104,6 +106,9 @@ content_by_rust::module! {
     stream_body,
     // subrequests.rs
     ask,
+    ask_with,
+    post_all,
+    seen,
     ask_again,
     ask_all,
     ask_any,

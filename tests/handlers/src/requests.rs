@@ -50,6 +50,54 @@ pub async fn headers(request: &mut Request) -> Result<Response> {
     Ok(Response::text(told))
 }
 
+/// How many arguments and header lines there are, with `?limit=` and without; and the last
+/// argument by its name.
+pub async fn counts(request: &mut Request) -> Result<Response> {
+    let limit = request.arg("limit").and_then(|limit| limit.parse().ok());
+    let (args, raw, headers) = match limit {
+        Some(usize::MAX) => (
+            request.args().unlimited().count(),
+            request.raw_args().unlimited().count(),
+            request.headers().unlimited().count(),
+        ),
+        Some(limit) => (
+            request.args().limit(limit).count(),
+            request.raw_args().limit(limit).count(),
+            request.headers().limit(limit).count(),
+        ),
+        None => (
+            request.args().count(),
+            request.raw_args().count(),
+            request.headers().count(),
+        ),
+    };
+    let (last, header) = (request.arg("last"), request.header("X-Last"));
+    Ok(Response::text(format!(
+        "{args} {raw} {headers}, {last:?} {:?} {header:?}\n",
+        request.raw_arg("last").map(<[u8]>::len)
+    )))
+}
+
+/// The arguments of a form, `?limit=` of them, and the first `a`.
+pub async fn form(request: &mut Request) -> Result<Response> {
+    let limit = request.arg("limit").and_then(|limit| limit.parse().ok());
+    let form = match limit {
+        Some(usize::MAX) => request.post_args().unlimited().await?,
+        Some(limit) => request.post_args().limit(limit).await?,
+        None => request.post_args().await?,
+    };
+    let first = form.get("a").map(str::to_owned);
+    let count = form.iter().count();
+    let text = format!("{count} {first:?} {form:?}\n");
+    assert!(
+        form.clone()
+            .iter()
+            .map(|(name, _)| name.to_owned())
+            .eq(form.into_iter().map(|(name, _)| name))
+    );
+    Ok(Response::text(text))
+}
+
 /// The variable that `?name=` names.
 pub async fn variable(request: &mut Request) -> Result<Response> {
     let name = request.arg("name").unwrap_or_default();

@@ -31,6 +31,67 @@ pub async fn ask(request: &mut Request) -> Result<Response> {
     Ok(Response::text(format!("{}\n", shown(&answer))))
 }
 
+/// As `ask`, with `?method=`, `?body=`, `?type=`, and `?arg=`s, when its own body has been read if
+/// it shall be. Its own header lines are as before.
+pub async fn ask_with(request: &mut Request) -> Result<Response> {
+    let _alive = Alive::new();
+    if request.arg("read").is_some() {
+        drop(request.body().await?);
+    }
+    let lines = |request: &Request| {
+        let lines = request.headers();
+        lines
+            .map(|(name, value)| [name, value].concat())
+            .collect::<Vec<_>>()
+    };
+    let before = lines(request);
+    let mut asked = request.subrequest(decoded(request, "uri"));
+    if let Some(method) = request.arg("method") {
+        asked = asked.method(method.to_owned());
+    }
+    if let Some(body) = request.arg("body") {
+        asked = asked.body(body);
+    }
+    if let Some(content_type) = request.arg("type") {
+        asked = asked.content_type(content_type);
+    }
+    for (_, value) in request.args().filter(|(name, _)| name == "arg") {
+        asked = asked.arg("a b", &value);
+    }
+    let answer = asked.await?;
+    assert_eq!(lines(request), before);
+    Ok(Response::text(format!("{}\n", shown(&answer))))
+}
+
+/// A POST for each byte of `?bodies=`, all at once.
+pub async fn post_all(request: &mut Request) -> Result<Response> {
+    let _alive = Alive::new();
+    let (uri, bodies) = (decoded(request, "uri"), decoded(request, "bodies"));
+    let asked = bodies.bytes().enumerate().map(|(n, byte)| {
+        let body = vec![byte; n + 1];
+        request.subrequest(&*uri).method("POST").body(body)
+    });
+    let mut body = Vec::new();
+    for answer in join_all(asked).await {
+        body.extend(answer?.into_body());
+    }
+    Ok(Response::body(body))
+}
+
+/// What a subrequest sees: method, arguments, length, type, body.
+pub async fn seen(request: &mut Request) -> Result<Response> {
+    let body = request.body().await?;
+    Ok(Response::text(format!(
+        "{}?{} length {:?} type {:?} body {:?} x {:?}\n",
+        request.method(),
+        request.query().escape_ascii(),
+        request.header("Content-Length"),
+        request.header("Content-Type"),
+        String::from_utf8_lossy(&body),
+        request.header("X-Own"),
+    )))
+}
+
 /// As `ask`, one after the other, `?n=` times.
 pub async fn ask_again(request: &mut Request) -> Result<Response> {
     let _alive = Alive::new();
