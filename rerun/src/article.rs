@@ -15,6 +15,7 @@ use crate::compare::{begin, finish, start};
 use crate::contender::{Contender, Contenders};
 use crate::measure::{self, Bench};
 use crate::progress::Progress;
+use crate::report::Outputs;
 use data::{Article, Name};
 
 #[derive(clap::Args)]
@@ -36,6 +37,8 @@ pub struct Options {
     /// Where the result is written
     #[arg(long, value_name = "RESULT.json")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    report: Outputs,
 }
 
 /// How often each row is measured.
@@ -45,6 +48,7 @@ const SECONDS: f64 = 5.0;
 const QUICK: f64 = 0.5;
 
 pub fn run(options: &Options) -> Result<()> {
+    options.report.check()?;
     let article = Article::load(options.name)?;
     let contenders = Contenders::load()?;
     let chosen = choose(&article, &contenders, &options.only)?;
@@ -90,7 +94,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     drop((rivals, progress));
     run.took_s = began.elapsed().as_secs_f64();
-    finish(&run, options.output.clone())
+    finish(&run, options.output.clone(), &options.report)
 }
 
 /// Those of the rows in their order, and those beside them; or those of them that were named.

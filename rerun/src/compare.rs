@@ -9,11 +9,11 @@ use crate::client::ceiling;
 use crate::contender::{Contender, Contenders, root};
 use crate::measure::{self, Bench};
 use crate::progress::Progress;
+use crate::report::Outputs;
 use crate::result::{self, FORMAT, Run};
 use crate::rival::{Asked, Rival};
 use crate::slo::Objective;
 use crate::system::{cpus, machine};
-use crate::terminal;
 
 /// The module beside what it is compared with.
 const DEFAULT: [&str; 6] = [
@@ -50,9 +50,12 @@ pub struct Options {
     /// Where the result is written
     #[arg(long, value_name = "RESULT.json")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    report: Outputs,
 }
 
 pub fn run(options: &Options) -> Result<()> {
+    options.report.check()?;
     let contenders = Contenders::load()?;
     let names = match options.names.is_empty() {
         true => DEFAULT.map(String::from).to_vec(),
@@ -87,7 +90,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     drop((rivals, progress));
     run.took_s = began.elapsed().as_secs_f64();
-    finish(&run, options.output.clone())
+    finish(&run, options.output.clone(), &options.report)
 }
 
 /// Everything that is known before anything is measured.
@@ -145,14 +148,14 @@ pub fn start(chosen: &[&Contender], run: &mut Run, progress: &Progress) -> Resul
     Ok(rivals)
 }
 
-/// Prints the tables and writes the result.
-pub fn finish(run: &Run, output: Option<PathBuf>) -> Result<()> {
-    print!("{}", terminal::render(run));
+/// Writes the result and its report.
+pub fn finish(run: &Run, output: Option<PathBuf>, report: &Outputs) -> Result<()> {
     let output = match output {
         Some(file) => file,
         None => root().join(format!("target/rerun/{}.json", run.name)),
     };
     result::save(run, &output).with_context(|| format!("writing {}", output.display()))?;
-    println!("Everything needed to judge this: {}", output.display());
+    report.write(run)?;
+    eprintln!("Everything needed to judge this: {}", output.display());
     Ok(())
 }

@@ -141,6 +141,7 @@ impl Contender {
             limited_by: manifest.limits.by.clone(),
             at_once: manifest.limits.at_once,
             missing: presence::of(self).missing(),
+            notes: manifest.notes.clone(),
         }
     }
 

@@ -21,7 +21,6 @@ mod stats;
 mod stop;
 mod summary;
 mod system;
-mod terminal;
 mod tools;
 mod verify;
 

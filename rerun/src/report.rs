@@ -1,19 +1,106 @@
-//! `rerun report`: the report of a run again, from its own data.
+//! The report of a run: in the terminal, in Markdown, and as one HTML file, in English and in Chinese.
+//!
+//! `rerun report` makes it from a result file alone; `rerun compare` and `rerun article` make it from what they have
+//! just measured. [`view`] says what is in it, the others how it looks.
 
-use std::path::PathBuf;
+mod html;
+mod lang;
+mod markdown;
+mod plots;
+mod svg;
+mod terminal;
+mod view;
 
-use anyhow::Result;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
-use crate::{result, terminal};
+use anyhow::{Context, Result, ensure};
+
+use crate::result::{self, Run};
+use crate::stats::median;
+use lang::Lang;
+use view::View;
 
 #[derive(clap::Args)]
 pub struct Options {
     /// What `compare` or `article` wrote
     #[arg(value_name = "RESULT.json")]
     file: PathBuf,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+/// Where else a report goes, and in which language.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Outputs {
+    /// Also write the report as Markdown; "-" prints it instead of the tables for a terminal
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Also write the report as one HTML file with plots; "-" prints it instead of the tables for a terminal
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Language of the report
+    #[arg(long, value_enum, default_value_t)]
+    lang: Lang,
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    print!("{}", terminal::render(&result::load(&options.file)?));
-    Ok(())
+    options.outputs.check()?;
+    options.outputs.write(&result::load(&options.file)?)
+}
+
+impl Outputs {
+    /// Finds before anything is measured what could not be written afterwards.
+    pub fn check(&self) -> Result<()> {
+        let printed = self.files().filter(|file| is_stdout(file)).count();
+        ensure!(
+            printed < 2,
+            "--markdown - and --html -: only one of them can be printed"
+        );
+        for file in self.files().filter(|file| !is_stdout(file)) {
+            ensure!(!file.is_dir(), "{} is a directory", file.display());
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        [&self.markdown, &self.html]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+    }
+
+    pub fn write(&self, run: &Run) -> Result<()> {
+        let view = View::new(run, self.lang);
+        if !self.files().any(is_stdout) {
+            print(&terminal::render(&view))?;
+        }
+        if let Some(file) = &self.markdown {
+            put(file, &markdown::render(&view))?;
+        }
+        if let Some(file) = &self.html {
+            let client = run.ceiling.as_ref().map(|ceiling| median(&ceiling.rates));
+            put(file, &html::render(&view, client))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn put(file: &Path, text: &str) -> Result<()> {
+    if is_stdout(file) {
+        return print(text);
+    }
+    result::replace(file, text).with_context(|| format!("writing {}", file.display()))
+}
+
+/// Whoever reads it may stop before its end, as `head` does.
+fn print(text: &str) -> Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }

@@ -6,7 +6,9 @@
 //! Units are part of the names: `_s` seconds, `_ms` milliseconds, `_us` microseconds, `_ns` nanoseconds, `_bytes`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use anyhow::{Context, Result, ensure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -135,6 +137,9 @@ pub struct Contender {
     pub at_once: Option<u32>,
     /// Why it could not run: what is missing, and the command that installs it.
     pub missing: Option<String>,
+    /// What a reader must know to judge it, in the words of its manifest. Results of older versions have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
 }
 
 /// An article's figures, and what is wrong with them.
@@ -513,30 +518,82 @@ pub struct Replay {
     pub verdicts: Vec<Verdict>,
 }
 
+/// Writes a result as JSON.
+pub fn save(run: &Run, file: &Path) -> Result<()> {
+    replace(file, &(serde_json::to_string(run)? + "\n"))
+}
+
 /// Writes the whole file, or leaves what was there.
-pub fn save(run: &Run, file: &std::path::Path) -> anyhow::Result<()> {
+pub fn replace(file: &Path, text: &str) -> Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }
     let mut name = file.as_os_str().to_owned();
     name.push(".part");
-    std::fs::write(&name, serde_json::to_string(run)? + "\n")?;
+    std::fs::write(&name, text)?;
     std::fs::rename(&name, file)?;
     Ok(())
 }
 
+/// What every result says of itself, whatever its format.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
+    version: String,
+}
+
 /// Reads a file of this format.
-pub fn load(file: &std::path::Path) -> anyhow::Result<Run> {
-    use anyhow::Context;
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    let run: Run = serde_json::from_str(&text)
-        .with_context(|| format!("{} is no result of rerun", file.display()))?;
-    anyhow::ensure!(
-        run.format == FORMAT,
-        "{} has format {}, and this rerun reads format {FORMAT}",
-        file.display(),
-        run.format
+pub fn load(file: &Path) -> Result<Run> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).with_context(|| format!("reading {name}"))?;
+    let head: Head =
+        serde_json::from_str(&text).with_context(|| format!("{name} is no result of rerun"))?;
+    let version = head.version;
+    ensure!(
+        head.format == FORMAT,
+        "{name} has format {}, of rerun {version}; this rerun reads format {FORMAT}",
+        head.format
     );
-    Ok(run)
+    serde_json::from_str(&text).with_context(|| {
+        format!("{name} is damaged, or of another rerun {version} than this one: measure again")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        let name = format!("rerun-result-{}-{}.json", std::process::id(), text.len());
+        let file = std::env::temp_dir().join(name);
+        replace(&file, text).unwrap();
+        let error = load(&file).unwrap_err();
+        std::fs::remove_file(&file).unwrap();
+        format!("{error:#}")
+    }
+
+    #[test]
+    fn other_files_are_refused_with_the_reason() {
+        assert!(message("{}").contains("is no result of rerun: missing field `format`"));
+        let of_the_future = r#"{"format": 99, "version": "9.0", "new": []}"#;
+        let said = message(of_the_future);
+        assert!(
+            said.contains("has format 99, of rerun 9.0; this rerun reads format 1"),
+            "{said}"
+        );
+        let damaged = r#"{"format": 1, "version": "0.1.0", "name": "compare"}"#;
+        let said = message(damaged);
+        assert!(
+            said.contains("is damaged") && said.contains("missing field"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_contender_of_an_older_result_has_no_notes() {
+        let mut older = serde_json::to_value(Contender::default()).unwrap();
+        older.as_object_mut().unwrap().remove("notes");
+        let read: Contender = serde_json::from_value(older).unwrap();
+        assert_eq!(read.notes, "");
+    }
 }

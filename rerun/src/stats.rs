@@ -48,28 +48,38 @@ const RESAMPLES: usize = 10_000;
 /// draws are seeded: the same samples always give the same interval. Rows with fewer rounds than the other are paired
 /// as far as they go. None without two numbers each, or where a median is not positive.
 pub fn ratio(one: &[f64], other: &[f64]) -> Option<Interval> {
-    let rounds = one.len().min(other.len());
-    let of = |draw: &[usize]| {
-        let pick =
-            |numbers: &[f64]| median(&draw.iter().map(|at| numbers[*at]).collect::<Vec<_>>());
-        let (one, other) = (pick(one), pick(other));
+    bootstrap(one.len().min(other.len()), |draw| {
+        let (one, other) = (median_of(one, draw), median_of(other, draw));
         (one > 0.0 && other > 0.0).then_some(one / other)
-    };
+    })
+}
+
+/// The median of some rounds with its 95 % interval, by the same bootstrap. None of less than two rounds.
+pub fn median_interval(numbers: &[f64]) -> Option<Interval> {
+    bootstrap(numbers.len(), |draw| Some(median_of(numbers, draw)))
+}
+
+fn median_of(numbers: &[f64], draw: &[usize]) -> f64 {
+    median(&draw.iter().map(|at| numbers[*at]).collect::<Vec<_>>())
+}
+
+/// What `of` makes of all rounds, and of rounds that are drawn again and again.
+fn bootstrap(rounds: usize, of: impl Fn(&[usize]) -> Option<f64>) -> Option<Interval> {
     if rounds < 2 {
         return None;
     }
     let middle = of(&(0..rounds).collect::<Vec<_>>())?;
     let mut random = fastrand::Rng::with_seed(1993);
-    let mut ratios = Vec::with_capacity(RESAMPLES);
+    let mut values = Vec::with_capacity(RESAMPLES);
     let mut draw = vec![0; rounds];
     for _ in 0..RESAMPLES {
         draw.fill_with(|| random.usize(..rounds));
-        ratios.push(of(&draw)?);
+        values.push(of(&draw)?);
     }
     Some(Interval {
         middle,
-        low: quantile(&ratios, 0.025),
-        high: quantile(&ratios, 0.975),
+        low: quantile(&values, 0.025),
+        high: quantile(&values, 0.975),
     })
 }
 
@@ -191,6 +201,16 @@ mod tests {
         let one = [3.0, 1.0, 4.0, 1.5, 5.0];
         let other = [2.0, 7.0, 1.0, 8.0, 2.8];
         assert_eq!(ratio(&one, &other), ratio(&one, &other));
+    }
+
+    #[test]
+    fn the_interval_of_a_median() {
+        let rounds = [10.0, 11.0, 10.5, 10.2, 19.0];
+        let Interval { middle, low, high } = median_interval(&rounds).unwrap();
+        assert_eq!(middle, 10.5);
+        // One round that was disturbed moves neither the median nor the lower end.
+        assert!((10.0..10.5).contains(&low) && (11.0..=19.0).contains(&high));
+        assert_eq!(median_interval(&[1.0]), None);
     }
 
     #[test]

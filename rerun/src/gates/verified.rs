@@ -89,7 +89,7 @@ pub fn by_rounds<'a>(rounds: impl IntoIterator<Item = &'a ClientSample>) -> Verd
     GATE.refuse(format!(
         "failures beside {} right answers: {}",
         n(answers as f64),
-        kinds.join(", ")
+        kinds.join("; ")
     ))
 }
 
