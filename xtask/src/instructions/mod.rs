@@ -5,9 +5,9 @@
 //! the median is printed with the least and the greatest.
 //!
 //! The number of instructions depends on how the heap happens to be laid out: the same calls of `malloc` and `free`
-//! cost 1,000 or 1,650 of them. All rows get the same configuration and the same settings of the heap
-//! ([`environment`]); what is left of it is in the column `malloc`, and each ratio is given a second time with the
-//! heap at one price for all.
+//! cost 1,000 or 1,650 of them. All rows get the same configuration, the modules that they need, and the same settings of
+//! the heap ([`environment`]); what is left of it is in the column `malloc`, and each ratio is given a second time with
+//! the heap at one price for all.
 
 mod allocations;
 mod callgrind;
@@ -54,9 +54,9 @@ pub struct Options {
     /// Leave the heap as libc comes
     #[arg(long)]
     default_malloc: bool,
-    /// In the table, load for each row the modules that it needs and no others
+    /// In the table, load all modules for all rows, not for each row those that it needs
     #[arg(long)]
-    own_modules: bool,
+    all_modules: bool,
 }
 
 /// One location under one load.
@@ -236,7 +236,7 @@ fn table(place: &Place, options: &Options) -> Result<()> {
                 begun.elapsed().as_secs(),
                 format!("{} c = {}", result.row.name, result.row.connections)
             );
-            if options.own_modules {
+            if !options.all_modules {
                 place.configure(Some(result.row.path))?;
             }
             result.add(count(place, &result.row)?);
@@ -248,9 +248,9 @@ fn table(place: &Place, options: &Options) -> Result<()> {
         "\nuser instructions of all threads for a request: callgrind, the difference of two runs by the requests \
          between them\nmedian of {} rounds (least-most), {}, {}\n",
         options.rounds,
-        match options.own_modules {
-            true => "each row with the modules that it needs",
-            false => "all modules loaded for all rows",
+        match options.all_modules {
+            true => "all modules loaded for all rows",
+            false => "each row with the modules that it needs",
         },
         match environment(options.default_malloc).first() {
             Some((name, value)) => format!("{name}={value} for all rows"),
