@@ -5,6 +5,7 @@
 //! and print either the figure or the reason why there is none.
 
 mod article;
+mod audit;
 mod client;
 mod compare;
 mod contender;
@@ -45,6 +46,8 @@ enum Command {
     Contenders(contender::list::Options),
     /// Start contenders, prove their answers and their delay, and prove that the proof can fail
     Verify(verify::Options),
+    /// What the figures of pasted benchmark output prove, what they cannot, and which are impossible
+    Audit(audit::Options),
     /// Print the report of a run again, from its own data
     Report(report::Options),
     /// Print the JSON schema of RESULT.json
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Contenders(options) => contender::list::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Keep => process::keeper::run(),
+        Command::Audit(options) => return audit::run(&options),
         Command::Report(options) => report::run(&options),
         Command::Schema => schema::print(),
         Command::Ceiling(options) => client::ceiling::run(&options),

@@ -18,6 +18,12 @@ const KNOWN: [(u64, &str); 6] = [
     (615, "nginx's welcome page"),
 ];
 
+/// The page that has a body of so many bytes, if one is known.
+pub fn page(bytes: f64) -> Option<&'static str> {
+    let known = KNOWN.iter().find(|(length, _)| bytes == *length as f64);
+    known.map(|(_, page)| *page)
+}
+
 /// Of bytes and requests as a generator prints them. `expected` is the body that was meant.
 pub fn by_bytes(body_bytes: Option<u64>, requests: Option<u64>, expected: &str) -> Verdict {
     let (Some(bytes), Some(requests @ 1..)) = (body_bytes, requests) else {
@@ -36,10 +42,8 @@ pub fn by_bytes(body_bytes: Option<u64>, requests: Option<u64>, expected: &str) 
     } else {
         format!("{:.1} bytes on average", bytes as f64 / requests as f64)
     };
-    let known = KNOWN
-        .iter()
-        .find(|(length, _)| bytes == length * requests)
-        .map(|(_, page)| format!(", which is {page}"))
+    let known = page(bytes as f64 / requests as f64)
+        .map(|page| format!(", which is {page}"))
         .unwrap_or_default();
     GATE.refuse(format!(
         "each body is {each_text}{known}, not the {meant} of {expected:?}: ask for the address that was meant, and \

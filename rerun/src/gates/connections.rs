@@ -5,14 +5,24 @@ use crate::result::Verdict;
 
 pub const GATE: Gate = Gate(8, "connections opened");
 
-/// Of a generator's command line: wrk gives each thread the same whole number of connections.
+/// Those that a generator opens of those that it was asked for: wrk gives each thread the same whole number.
+pub fn opened(tool: &str, asked: u32, threads: Option<u32>) -> u32 {
+    match (tool, threads) {
+        ("wrk" | "wrk2", Some(threads)) if (1..=asked).contains(&threads) => {
+            asked / threads * threads
+        }
+        _ => asked,
+    }
+}
+
+/// Of a generator's command line.
 pub fn by_tool(tool: Option<&str>, connections: Option<u32>, threads: Option<u32>) -> Verdict {
     let (Some(connections), Some(tool)) = (connections, tool) else {
         return GATE.unknown("the number of connections was not printed");
     };
     match (tool, threads) {
         ("wrk" | "wrk2", Some(threads @ 1..)) => {
-            let opened = connections / threads * threads;
+            let opened = opened(tool, connections, Some(threads));
             if opened == connections {
                 GATE.unknown(format!(
                     "{tool} opens {opened}, as asked; those accepted were not printed"

@@ -20,7 +20,10 @@ pub struct Meant<'a> {
 
 /// Gates 1 to 13 without 9, about whose subject nothing is ever printed.
 pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
-    let at_a_time = match (figures.connections, meant.at_once) {
+    let tool = figures.tool.as_deref().unwrap_or_default();
+    let connections = figures.connections;
+    let connections = connections.map(|asked| connections::opened(tool, asked, figures.threads));
+    let at_a_time = match (connections, meant.at_once) {
         (Some(connections), Some(limit)) => Some(connections.min(limit)),
         (connections, limit) => connections.or(limit),
     };
@@ -33,7 +36,7 @@ pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
         None => bodies::GATE.unknown("the body that was meant is not known: give it with --body"),
     };
     let load = traps::Load {
-        connections: figures.connections.unwrap_or(0),
+        connections: connections.unwrap_or(0),
         per_connection: 0,
         delay_ms: meant.delay_ms,
     };
@@ -52,7 +55,7 @@ pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
             figures.mean_ms,
         ),
         ceiling::judge(figures.rate, at_a_time, meant.delay_ms, None),
-        little::judge(figures.rate, figures.mean_ms, figures.connections),
+        little(tool, figures, connections),
         limiter::unknown(),
         percentiles::judge(
             figures.min_ms,
@@ -61,7 +64,7 @@ pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
             figures.max_ms,
         ),
         connections::by_tool(
-            figures.tool.as_deref(),
+            Some(tool).filter(|tool| !tool.is_empty()),
             figures.connections,
             figures.threads,
         ),
@@ -70,6 +73,25 @@ pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
         rounds::published(),
         complete::published(),
     ]
+}
+
+/// wrk's mean is too high, as it adds latencies that it believes to have missed, and wrk2's counts from when a request
+/// was due: neither can break the law, and wrk's can only fall short of it.
+fn little(tool: &str, figures: &Figures, connections: Option<u32>) -> Verdict {
+    let busy = figures
+        .rate
+        .zip(figures.mean_ms)
+        .map(|(rate, mean)| rate * mean / 1e3);
+    let is_above = busy
+        .zip(connections)
+        .is_some_and(|(busy, c)| busy > f64::from(c));
+    match tool {
+        "wrk" if is_above => little::GATE.unknown(
+            "wrk adds latencies that it believes to have missed, so its mean is not of these answers alone",
+        ),
+        "wrk2" => little::GATE.unknown("latencies that count from when a request was due do not tell"),
+        _ => little::judge(figures.rate, figures.mean_ms, connections),
+    }
 }
 
 #[cfg(test)]
@@ -108,5 +130,32 @@ mod tests {
             .map(|verdict| verdict.gate)
             .collect();
         assert_eq!(refused, [1, 2, 4]);
+    }
+
+    /// The example of wrk's own README: 748,868 requests/s x 635.91 us are 476 requests at a time.
+    #[test]
+    fn means_of_wrk_are_too_high() {
+        let figures = Figures {
+            tool: Some("wrk".into()),
+            connections: Some(400),
+            threads: Some(12),
+            rate: Some(748_868.53),
+            mean_ms: Some(0.635_91),
+            ..Figures::default()
+        };
+        let of_gate = |figures: &Figures| {
+            let verdicts = judge(figures, &Meant::default());
+            verdicts
+                .into_iter()
+                .find(|verdict| verdict.gate == 5)
+                .unwrap()
+                .outcome
+        };
+        assert_eq!(of_gate(&figures), Outcome::Unknown);
+        let hey = Figures {
+            tool: Some("hey".into()),
+            ..figures
+        };
+        assert_eq!(of_gate(&hey), Outcome::NoRate);
     }
 }

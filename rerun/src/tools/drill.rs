@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
-use super::after;
-use crate::result::Figures;
+use super::lines::{Line, Weight, like, skip, strong, weak};
+use super::number::{Number, count, number, time};
 
 /// Its file, gone when this is dropped.
 pub struct Plan(PathBuf);
@@ -46,28 +46,126 @@ impl Drop for Plan {
     }
 }
 
-pub fn parse(text: &str) -> Figures {
-    let count = |start: &str| after(text, start).map(|number| number as u64);
-    let percentiles = text.lines().filter_map(|line| {
-        let (rank, rest) = line.trim_start().split_once("'th percentile")?;
-        let ms = rest.trim().trim_end_matches("ms").parse().ok()?;
-        Some((rank.parse().ok()?, ms))
-    });
-    Figures {
-        connections: after(text, "Concurrency").map(|number| number as u32),
-        requests: count("Total requests"),
-        seconds: after(text, "Time taken for tests"),
-        rate: after(text, "Requests per second"),
-        failed: count("Failed requests"),
-        mean_ms: after(text, "Average time per request"),
-        percentiles_ms: percentiles.collect(),
-        ..Figures::default()
-    }
+/// Latencies are rounded to milliseconds, and kept with two significant digits.
+pub static LINES: &[Line] = &[
+    strong("Concurrency ", "Concurrency 2000", |run, rest| {
+        run.connections = Some(alone(rest)?.try_into().ok()?);
+        Some(())
+    }),
+    weak("Iterations ", "Iterations 40000", skip),
+    weak("Rampup ", "", skip),
+    weak(
+        "Base URL ",
+        "Base URL http://127.0.0.1:8080",
+        |run, rest| {
+            run.url = Some(rest.trim().to_owned());
+            Some(())
+        },
+    ),
+    strong(
+        "Time taken for tests ",
+        "Time taken for tests      0.8 seconds",
+        |run, rest| {
+            run.seconds = Some(number(rest)?.0);
+            Some(())
+        },
+    ),
+    weak(
+        "Total requests ",
+        "Total requests            40000",
+        |run, rest| {
+            run.requests = Some(alone(rest)?);
+            Some(())
+        },
+    ),
+    weak(
+        "Successful requests ",
+        "Successful requests       12543",
+        |run, rest| alone(rest).map(|_| run.whole = true),
+    ),
+    weak(
+        "Failed requests ",
+        "Failed requests           27457",
+        |run, rest| {
+            run.failed = Some(alone(rest)?);
+            Some(())
+        },
+    ),
+    strong(
+        "Requests per second ",
+        "Requests per second       50196.00 [#/sec]",
+        |run, rest| {
+            run.rate = Some(number(rest)?.0);
+            Some(())
+        },
+    ),
+    strong(
+        "Median time per request ",
+        "Median time per request   10ms",
+        |run, rest| {
+            run.percentiles.push((50.0, latency(rest)?));
+            Some(())
+        },
+    ),
+    strong(
+        "Average time per request ",
+        "Average time per request  21ms",
+        |run, rest| {
+            run.mean = Some(latency(rest)?);
+            Some(())
+        },
+    ),
+    strong(
+        "Sample standard deviation ",
+        "Sample standard deviation 3ms",
+        |run, rest| {
+            run.deviation = Some(latency(rest)?);
+            Some(())
+        },
+    ),
+    like(
+        percentile,
+        Weight::Strong,
+        "99.0'th percentile        95ms",
+        |run, text| {
+            let (rank, rest) = text.split_once("'th percentile")?;
+            run.percentiles.push((rank.parse().ok()?, latency(rest)?));
+            Some(())
+        },
+    )
+    .repeated(),
+    strong(
+        "Max time per request ",
+        "Max time per request      1ms",
+        |run, rest| {
+            run.max = Some(latency(rest)?);
+            Some(())
+        },
+    ),
+];
+
+fn latency(text: &str) -> Option<Number> {
+    time(text).map(|(ms, _)| ms.within(0.02))
+}
+
+/// A count with nothing behind it.
+fn alone(text: &str) -> Option<u64> {
+    let (count, rest) = count(text)?;
+    rest.trim().is_empty().then_some(count)
+}
+
+fn percentile(text: &str) -> Option<&str> {
+    let (rank, _) = text.split_once("'th percentile")?;
+    let is_rank = rank
+        .parse()
+        .is_ok_and(|rank: f64| (0.0..=100.0).contains(&rank));
+    is_rank.then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::Tool;
 
     /// At 2000 connections and a limit of 1024 descriptors, from the hazards of measuring.
     #[test]
@@ -76,7 +174,7 @@ mod tests {
             Total requests            40000\nSuccessful requests       12543\nFailed requests           27457\n\
             Requests per second       50196.00 [#/sec]\nMedian time per request   10ms\n\
             Average time per request  21ms\nSample standard deviation 3ms\n99.0'th percentile        95ms\n";
-        let figures = parse(text);
+        let figures = Tool::Drill.figures(text);
         assert_eq!(
             (figures.requests, figures.failed),
             (Some(40_000), Some(27_457))
@@ -86,7 +184,7 @@ mod tests {
             (Some(50_196.0), Some(21.0))
         );
         assert_eq!(figures.connections, Some(2000));
-        assert_eq!(figures.percentiles_ms, [(99.0, 95.0)]);
+        assert_eq!(figures.percentiles_ms, [(50.0, 10.0), (99.0, 95.0)]);
     }
 
     #[test]

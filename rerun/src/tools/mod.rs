@@ -1,8 +1,16 @@
 //! Other generators, run as an article's author ran them, and what they print.
 
 mod ab;
+pub mod cmdline;
 mod drill;
 mod h2load;
+pub mod hey;
+mod lines;
+pub mod number;
+mod oha;
+mod paste;
+pub mod printed;
+pub mod read;
 mod wrk;
 
 use std::time::Duration;
@@ -13,21 +21,38 @@ use crate::client::pin;
 use crate::contender::{command, presence};
 use crate::result::{Figures, Replay};
 
-/// The generators that can be driven.
+/// The generators that can be driven, and whose output can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
     Ab,
     Wrk,
+    Wrk2,
+    Hey,
+    Oha,
     H2load,
     Drill,
 }
 
 impl Tool {
+    /// Those that print the same lines in the order in which they are taken for the one that printed them.
+    pub const ALL: [Self; 7] = [
+        Self::Ab,
+        Self::Wrk,
+        Self::Wrk2,
+        Self::Hey,
+        Self::Oha,
+        Self::H2load,
+        Self::Drill,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Ab => "ab",
             Self::Wrk => "wrk",
+            Self::Wrk2 => "wrk2",
+            Self::Hey => "hey",
+            Self::Oha => "oha",
             Self::H2load => "h2load",
             Self::Drill => "drill",
         }
@@ -37,14 +62,22 @@ impl Tool {
         presence::find(self.name()).is_some()
     }
 
+    /// The lines that it prints, in their order.
+    fn lines(self) -> &'static [lines::Line] {
+        match self {
+            Self::Ab => ab::LINES,
+            Self::Wrk => wrk::WRK,
+            Self::Wrk2 => wrk::WRK2,
+            Self::Hey => hey::LINES,
+            Self::Oha => oha::LINES,
+            Self::H2load => h2load::LINES,
+            Self::Drill => drill::LINES,
+        }
+    }
+
     /// What it prints, in figures; what it does not print, or not as expected, is left out.
     pub fn figures(self, text: &str) -> Figures {
-        let mut figures = match self {
-            Self::Ab => ab::parse(text),
-            Self::Wrk => wrk::parse(text),
-            Self::H2load => h2load::parse(text),
-            Self::Drill => drill::parse(text),
-        };
+        let mut figures = Figures::from(&read::one(self, text));
         figures.tool = Some(self.name().into());
         figures
     }
@@ -113,31 +146,6 @@ fn on<T: Send>(cpus: &[usize], work: impl FnOnce() -> Result<T> + Send) -> Resul
     .context("running another generator")
 }
 
-/// The first number behind `start` in a line that begins with it.
-fn after(text: &str, start: &str) -> Option<f64> {
-    text.lines()
-        .find_map(|line| line.trim_start().strip_prefix(start))
-        .and_then(|rest| {
-            let word = rest.split_whitespace().next()?;
-            word.trim_end_matches(['%', ',', 's', 'm']).parse().ok()
-        })
-}
-
-/// `31us`, `14.29ms`, `1.72s`, `1.50m` in milliseconds.
-fn ms(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[number.len()..] {
-        "us" => 1e-3,
-        "ms" => 1.0,
-        "s" => 1e3,
-        "m" => 60e3,
-        "h" => 3600e3,
-        _ => return None,
-    };
-    Some(number.parse::<f64>().ok()? * unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,17 +174,9 @@ mod tests {
                 }
             }
             let text: String = chars.into_iter().collect();
-            for tool in [Tool::Ab, Tool::Wrk, Tool::H2load, Tool::Drill] {
+            for tool in Tool::ALL {
                 tool.figures(&text);
             }
         }
-    }
-
-    #[test]
-    fn times() {
-        let close = |text: &str, want: f64| (ms(text).unwrap() - want).abs() < 1e-9;
-        assert!(close("31us", 0.031) && close("14.29ms", 14.29) && close("1.5m", 90e3));
-        assert_eq!(ms("5"), None);
-        assert_eq!(ms(""), None);
     }
 }
