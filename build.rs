@@ -20,7 +20,13 @@ fn main() {
         .collect();
 
     let mut shim = cc::Build::new();
-    shim.file("src/abi/shim.c").includes(&includes).opt_level(2);
+    shim.file("src/abi/shim.c")
+        .includes(&includes)
+        .opt_level(2)
+        // As rustc does: the shim's functions are the module's own, and calls into nginx go
+        // through the table of addresses at once.
+        .flag_if_supported("-fvisibility=hidden")
+        .flag_if_supported("-fno-plt");
     for define in &defines {
         shim.flag(define);
     }

@@ -420,12 +420,11 @@ extern "C" fn exit_process(_: *mut ngx_cycle_t) {
 pub(crate) extern "C" fn content_handler(r: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: nginx calls this for a live request of a location that create_loc_conf made a
     // configuration for (invariant 1).
-    let (request, conf) = unsafe {
+    unsafe {
         let request = NgxRequest::new(r);
         let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
-        (request, request.location_conf::<LocationConf>(ctx_index))
-    };
-    task::run(request, conf)
+        task::run(request, request.location_conf::<LocationConf>(ctx_index))
+    }
 }
 
 impl From<Configured> for Box<dyn Start> {

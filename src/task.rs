@@ -7,7 +7,7 @@
 //! request; or nginx ends the request, and its cleanup drops the future.
 
 use crate::abi::{self, Kept, NgxRequest};
-use crate::config::LocationConf;
+use crate::config::{Content, LocationConf};
 use crate::log::Level;
 use crate::panics::{contained, discard};
 use crate::request::Request;
@@ -45,7 +45,7 @@ enum State {
 
 /// What can be done with a task without knowing its future.
 struct Header {
-    cleanup: ngx_http_cleanup_t,
+    cleanup: MaybeUninit<ngx_http_cleanup_t>,
     buf: MaybeUninit<ngx_buf_t>,
     request: NgxRequest,
     key: Key,
@@ -100,13 +100,27 @@ impl<H: Handler> Start for H {
     }
 }
 
-/// Starts a location's handler on a request. Called by nginx as its content handler.
+/// Starts a location's handler on a request.
+///
+/// # Safety
+///
+/// Called by nginx, as the request's content handler.
 #[inline]
-pub(crate) fn run(request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t {
+pub(crate) unsafe fn run(request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t {
     let Some(content) = &conf.content else {
         return INTERNAL_SERVER_ERROR;
     };
-    match worker::here_or_start() {
+    // SAFETY: nginx calls content handlers on its event thread (invariant 6).
+    match unsafe { worker::started() } {
+        Some(worker) => content.handler.start(worker, request, conf),
+        None => run_first(content, request, conf),
+    }
+}
+
+/// The first request of a worker.
+#[cold]
+fn run_first(content: &Content, request: NgxRequest, conf: Kept<LocationConf>) -> ngx_int_t {
+    match worker::start() {
         Ok(worker) => content.handler.start(worker, request, conf),
         Err(e) => {
             request.log(
@@ -142,11 +156,7 @@ where
     // SAFETY: the memory is a task's in size and alignment; nobody else knows it (invariant 1).
     unsafe {
         header.write(Header {
-            cleanup: ngx_http_cleanup_t {
-                handler: Some(on_cleanup),
-                data: header.as_ptr().cast(),
-                next: std::ptr::null_mut(),
-            },
+            cleanup: MaybeUninit::uninit(),
             buf: MaybeUninit::uninit(),
             request,
             key,
@@ -160,59 +170,71 @@ where
         });
         (&raw mut (*task).request).write(Request::new(request, conf, TaskRef(header)));
     }
-    // SAFETY: the header lives as long as the request (invariant 1).
-    let this = unsafe { header.as_ref() };
 
     // Making the future runs the handler's code where `handle` is no async fn.
     let made = worker.on_behalf_of(request, || {
         catch_unwind(AssertUnwindSafe(|| {
             let _context = context::<H>(worker);
             // SAFETY: the handler's request is borrowed by the future alone, lies beside it, and
-            // lives longer (invariant 1).
-            make(unsafe { &mut (*task).request })
+            // lives longer; the place is the future's, and it does not move from here on
+            // (invariant 1).
+            unsafe {
+                let future = ManuallyDrop::new(make(&mut (*task).request));
+                (&raw mut (*task).future).write(future);
+            }
         }))
     });
     let step = match made {
-        Ok(future) => {
-            // SAFETY: the place is the future's, and it does not move from here on (invariant 1).
-            unsafe { (&raw mut (*task).future).write(ManuallyDrop::new(future)) };
-            // SAFETY: as above.
-            unsafe { poll::<H, F>(header, worker) }
-        }
+        // SAFETY: just made (invariant 1).
+        Ok(()) => unsafe { poll::<H, F>(header, worker) },
         Err(payload) => {
             worker.on_behalf_of(request, || discard(payload));
-            respond(header, worker, Err(Error::panicked()))
+            respond_after_panic(header, worker, Err(Error::panicked()))
         }
     };
     match step {
-        Step::Pending => this.wait(header, worker, &conf),
+        // SAFETY: the header lives as long as the request (invariant 1).
+        Step::Pending => unsafe { wait(header, worker, !conf.ignores_client_abort()) },
         Step::Answered(rc) => rc,
         Step::Gone => DONE,
     }
 }
 
-impl Header {
-    /// The first poll was not ready: from here on nginx's events and the worker's decide.
-    fn wait(&self, header: NonNull<Header>, worker: &Worker, conf: &LocationConf) -> ngx_int_t {
-        self.watches_client.set(!conf.ignores_client_abort());
-        if self.watch_client().is_err() {
-            self.state.set(State::Done);
-            worker.remove(self.key);
-            // SAFETY: the future has been made, and nobody polls it (invariant 1).
-            unsafe { (self.drop)(header, worker) };
-            return INTERNAL_SERVER_ERROR;
-        }
-        self.state.set(State::Waiting);
-        worker.begin_wait();
-        // SAFETY: the node is in the request's pool, and linked here alone (invariant 1).
-        unsafe {
-            self.request
-                .link_cleanup(&raw mut (*header.as_ptr()).cleanup);
-        }
-        self.request.hold();
-        DONE
+/// The first poll was not ready: from here on nginx's events and the worker's decide.
+///
+/// # Safety
+///
+/// The task's future has been made and not been dropped, and nobody polls it.
+unsafe fn wait(header: NonNull<Header>, worker: &Worker, watches_client: bool) -> ngx_int_t {
+    // SAFETY: the header lives as long as the request (invariant 1).
+    let this = unsafe { header.as_ref() };
+    this.watches_client.set(watches_client);
+    let watches = watches_client && !this.reads_body.get();
+    if this
+        .request
+        .wait(watches.then_some(on_client_event))
+        .is_err()
+    {
+        this.state.set(State::Done);
+        worker.remove(this.key);
+        // SAFETY: by the caller's promise (invariant 1).
+        unsafe { (this.drop)(header, worker) };
+        return INTERNAL_SERVER_ERROR;
     }
+    this.state.set(State::Waiting);
+    worker.begin_wait();
+    // SAFETY: the node is in the request's pool, and written and linked here alone
+    // (invariant 1).
+    unsafe {
+        let cleanup = (*header.as_ptr()).cleanup.as_mut_ptr();
+        (*cleanup).handler = Some(on_cleanup);
+        (*cleanup).data = header.as_ptr().cast();
+        this.request.link_cleanup(cleanup);
+    }
+    DONE
+}
 
+impl Header {
     /// Wakes what waits for the client.
     fn wake_io(&self, worker: &Worker) {
         if let Some(waker) = self.io_waker.take() {
@@ -223,7 +245,7 @@ impl Header {
     /// Has the connection's events come here, where they come to this request and are wanted.
     #[inline]
     fn watch_client(&self) -> Result<(), ()> {
-        if self.watches_client.get() && !self.reads_body.get() && self.request.is_active() {
+        if self.watches_client.get() && !self.reads_body.get() {
             return self.request.watch_client(on_client_event);
         }
         Ok(())
@@ -242,6 +264,7 @@ impl Header {
     }
 
     /// Drops the future, unless that has been done (invariant 1).
+    #[cold]
     fn cancel(&self, header: NonNull<Header>) {
         match self.state.get() {
             State::Waiting => {
@@ -361,7 +384,7 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
         return Step::Gone;
     }
     Step::Answered(match result {
-        result if this.head_sent.get() => end(this.request, result),
+        Ok(response) if this.head_sent.get() => end(this.request, response.is_streamed()),
         Ok(response) => {
             // SAFETY: the buffer is part of the task, in the request's pool (invariant 1).
             unsafe {
@@ -369,26 +392,33 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
                 abi::send(this.request, this.key, buf, response)
             }
         }
-        Err(error) => abi::fail(this.request, error.log_and_status(this.request)),
+        Err(error) => {
+            let status = error.log_and_status(this.request);
+            match this.head_sent.get() {
+                // Cut off, so that the client sees that something is missing.
+                true => ERROR,
+                false => abi::fail(this.request, status),
+            }
+        }
     })
 }
 
-/// Ends an answer that has been begun. One that did not come to its end is cut off, so that the
-/// client sees that something is missing.
+/// [`respond`] where it is not worth a copy of its code.
 #[cold]
-fn end(request: NgxRequest, result: Result<Response>) -> ngx_int_t {
-    match result {
-        Ok(response) if response.is_streamed() => abi::end_stream(request),
-        Ok(_) => {
-            let message = "the handler returned a second answer, not Stream::finish()";
-            request.log(Level::Error as usize, message);
-            ERROR
-        }
-        Err(error) => {
-            error.log_and_status(request);
-            ERROR
-        }
+#[inline(never)]
+fn respond_after_panic(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -> Step {
+    respond(header, worker, result)
+}
+
+/// Ends an answer that has been begun. One that did not come to its end is cut off.
+#[cold]
+fn end(request: NgxRequest, streamed: bool) -> ngx_int_t {
+    if streamed {
+        return abi::end_stream(request);
     }
+    let message = "the handler returned a second answer, not Stream::finish()";
+    request.log(Level::Error as usize, message);
+    ERROR
 }
 
 /// Polls the future of a task. One that is ready is dropped and answered, and so is one that
@@ -407,28 +437,37 @@ where
     let (key, request, future) = unsafe {
         let this = header.as_ref();
         let future = &raw mut (*header.cast::<Task<F>>().as_ptr()).future;
-        (this.key, this.request, future.cast::<F>())
+        (this.key, this.request, future)
     };
     let waker = wake::waker(key);
+    let mut result = None;
     let polled = worker.on_behalf_of(request, || {
         catch_unwind(AssertUnwindSafe(|| {
             let _context = context::<H>(worker);
-            // SAFETY: as above.
-            let future = unsafe { Pin::new_unchecked(&mut *future) };
-            future.poll(&mut Context::from_waker(&waker))
+            // SAFETY: as above; one that is ready is not polled again (invariant 1).
+            unsafe {
+                let pinned = Pin::new_unchecked(&mut **future);
+                if let Poll::Ready(ready) = pinned.poll(&mut Context::from_waker(&waker)) {
+                    result = Some(ready);
+                    ManuallyDrop::drop(&mut *future);
+                }
+            }
         }))
     });
-    let result = match polled {
-        Ok(Poll::Pending) => return Step::Pending,
-        Ok(Poll::Ready(result)) => result,
-        Err(payload) => {
+    match (polled, result) {
+        (Ok(()), None) => Step::Pending,
+        (Ok(()), Some(result)) => respond(header, worker, result),
+        (Err(payload), result) => {
             worker.on_behalf_of(request, || discard(payload));
-            Err(Error::panicked())
+            // The panic of a future's end does not take its answer away.
+            let result = result.unwrap_or_else(|| {
+                // SAFETY: by the caller's promise, and it is not polled again (invariant 1).
+                unsafe { drop_future::<H, F>(header, worker) };
+                Err(Error::panicked())
+            });
+            respond_after_panic(header, worker, result)
         }
-    };
-    // SAFETY: it is not polled again (invariant 1).
-    unsafe { drop_future::<H, F>(header, worker) };
-    respond(header, worker, result)
+    }
 }
 
 /// tokio's context, for a handler that may use it.
@@ -471,7 +510,10 @@ extern "C" fn on_cleanup(data: *mut c_void) {
         return;
     };
     // SAFETY: the node that brought us here is part of the header (invariant 1).
-    unsafe { header.as_ref() }.cancel(header);
+    let this = unsafe { header.as_ref() };
+    if this.state.get() != State::Done {
+        this.cancel(header);
+    }
 }
 
 /// A request that streams its answer can go on.

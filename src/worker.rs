@@ -14,8 +14,7 @@ use crate::task::TaskRef;
 use crate::wake::door::{Bell, Door};
 use crate::wake::{self, Key, Slots};
 use nginx_sys::{ngx_connection_t, ngx_event_t};
-use std::cell::{Cell, RefCell, UnsafeCell};
-use std::collections::VecDeque;
+use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -24,9 +23,8 @@ use std::task::Waker;
 
 /// The event thread's state.
 pub(crate) struct Worker {
-    tasks: RefCell<Slots<TaskRef>>,
-    /// Tasks to poll, each once.
-    ready: RefCell<VecDeque<Key>>,
+    /// The tasks, and in their queue those to poll, each once.
+    tasks: Slots<TaskRef>,
     /// `run_ready` is at work: whoever becomes ready needs no event to be noticed.
     running: Cell<bool>,
     /// Polls the ready tasks in the next turn of the loop.
@@ -66,7 +64,7 @@ fn this_thread() -> usize {
 /// The worker, when called on its event thread.
 #[inline]
 pub(crate) fn here() -> Option<&'static Worker> {
-    if EVENT_THREAD.load(Ordering::Relaxed) != this_thread() {
+    if this_thread() != EVENT_THREAD.load(Ordering::Relaxed) {
         return None;
     }
     // SAFETY: written by `start` on this thread before EVENT_THREAD, and then left alone
@@ -74,24 +72,30 @@ pub(crate) fn here() -> Option<&'static Worker> {
     unsafe { (*WORKER.0.get()).as_ref() }
 }
 
-/// The worker; makes it on the first call. Called by nginx's event thread.
+/// The worker, if it has been started.
+///
+/// # Safety
+///
+/// Called on nginx's event thread.
 #[inline]
-pub(crate) fn here_or_start() -> io::Result<&'static Worker> {
-    match here() {
-        Some(worker) => Ok(worker),
-        None => start(),
-    }
+pub(crate) unsafe fn started() -> Option<&'static Worker> {
+    // SAFETY: written by `start` on this thread, and then left alone (invariant 6).
+    unsafe { (*WORKER.0.get()).as_ref() }
 }
 
+/// Makes the worker. Called on nginx's event thread, once.
+///
+/// # Errors
+///
+/// nginx or the system has not what it takes: the next request may try again.
 #[cold]
-fn start() -> io::Result<&'static Worker> {
+pub(crate) fn start() -> io::Result<&'static Worker> {
     let bell = EventFd::new()?;
     let connection = abi::watch_fd(bell.0.as_fd(), on_bell)
         .ok_or_else(|| io::Error::other("worker_connections are not enough"))?;
 
     let worker = Worker {
-        tasks: RefCell::new(Slots::new()),
-        ready: RefCell::new(VecDeque::new()),
+        tasks: Slots::new(),
         running: Cell::new(false),
         next_turn: Event::leak(on_next_turn),
         hold: Event::leak(on_hold),
@@ -154,7 +158,7 @@ pub(crate) fn wake(key: Key) {
 impl Worker {
     /// Calls a waker on the event thread: our own say whom they wake without a call through
     /// their table, and the panic of another's ends here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wake_by(&self, waker: Waker) {
         match wake::key_of(&waker) {
             Some(key) => self.wake(key),
@@ -164,13 +168,10 @@ impl Worker {
 
     /// Makes a task ready. It is polled before the next turn of the loop where `run_ready` is at
     /// work and has not begun with its batch, in the next turn otherwise.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wake(&self, key: Key) {
-        if self.tasks.borrow_mut().queue(key) {
-            self.ready.borrow_mut().push_back(key);
-            if !self.running.get() {
-                self.next_turn.post_next();
-            }
+        if self.tasks.queue(key) && !self.running.get() {
+            self.next_turn.post_next();
         }
     }
 
@@ -181,34 +182,28 @@ impl Worker {
         debug_assert!(!self.running.get());
         self.running.set(true);
         wakes(self);
-        let batch = self.ready.borrow().len();
-        for _ in 0..batch {
-            let Some(key) = self.ready.borrow_mut().pop_front() else {
-                break;
-            };
-            let task = self.tasks.borrow_mut().dequeue(key);
-            if let Some(task) = task {
-                task.resume(self);
-            }
+        let mut batch = self.tasks.take_queue();
+        while let Some(task) = self.tasks.pop(&mut batch) {
+            task.resume(self);
         }
         self.running.set(false);
-        if !self.ready.borrow().is_empty() {
+        if self.tasks.has_queued() {
             self.next_turn.post_next();
         }
     }
 
     #[inline]
     pub(crate) fn insert(&self, task: TaskRef) -> Option<Key> {
-        self.tasks.borrow_mut().insert(task)
+        self.tasks.insert(task)
     }
 
     #[inline]
     pub(crate) fn remove(&self, key: Key) {
-        self.tasks.borrow_mut().remove(key);
+        self.tasks.remove(key);
     }
 
     pub(crate) fn is_live(&self, key: Key) -> bool {
-        self.tasks.borrow_mut().get(key).is_some()
+        self.tasks.get(key).is_some()
     }
 
     /// A task waits from now on (invariant 4).

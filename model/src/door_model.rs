@@ -64,7 +64,7 @@ impl EventThread {
 }
 
 fn keys<const N: usize>() -> [Key; N] {
-    let mut slots = Slots::new();
+    let slots = Slots::new();
     std::array::from_fn(|n| slots.insert(n).unwrap())
 }
 

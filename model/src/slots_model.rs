@@ -2,7 +2,7 @@
 
 use crate::wake::{Key, Slots};
 use proptest::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 
 /// Miri is a thousand times slower.
 const OPS: usize = if cfg!(miri) { 30 } else { 120 };
@@ -14,7 +14,7 @@ enum Op {
     Remove(usize),
     Get(usize),
     Queue(usize),
-    Dequeue(usize),
+    Pop,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -23,16 +23,18 @@ fn op() -> impl Strategy<Value = Op> {
         3 => Just(Op::Insert),
         2 => nth.clone().prop_map(Op::Remove),
         1 => nth.clone().prop_map(Op::Get),
-        2 => nth.clone().prop_map(Op::Queue),
-        2 => nth.prop_map(Op::Dequeue),
+        3 => nth.prop_map(Op::Queue),
+        3 => Just(Op::Pop),
     ]
 }
 
 fn check(ops: Vec<Op>) {
-    let mut slots = Slots::new();
+    let slots = Slots::new();
     let mut given: Vec<Key> = Vec::new();
     let mut live: HashMap<Key, usize> = HashMap::new();
-    let mut queued: HashSet<Key> = HashSet::new();
+    let mut queue: Vec<Key> = Vec::new();
+    let mut batch = slots.take_queue();
+    let mut in_batch: VecDeque<Key> = VecDeque::new();
 
     for op in ops {
         let nth = |n: usize| (!given.is_empty()).then(|| given[n % given.len()]);
@@ -48,7 +50,8 @@ fn check(ops: Vec<Op>) {
             Op::Remove(n) => {
                 let Some(key) = nth(n) else { continue };
                 assert_eq!(slots.remove(key), live.remove(&key));
-                queued.remove(&key);
+                queue.retain(|&queued| queued != key);
+                in_batch.retain(|&queued| queued != key);
             }
             Op::Get(n) => {
                 let Some(key) = nth(n) else { continue };
@@ -56,13 +59,24 @@ fn check(ops: Vec<Op>) {
             }
             Op::Queue(n) => {
                 let Some(key) = nth(n) else { continue };
-                let is_news = live.contains_key(&key) && queued.insert(key);
+                let is_news =
+                    live.contains_key(&key) && !queue.contains(&key) && !in_batch.contains(&key);
                 assert_eq!(slots.queue(key), is_news);
+                if is_news {
+                    queue.push(key);
+                }
             }
-            Op::Dequeue(n) => {
-                let Some(key) = nth(n) else { continue };
-                queued.remove(&key);
-                assert_eq!(slots.dequeue(key), live.get(&key).copied());
+            Op::Pop => {
+                let popped = slots.pop(&mut batch);
+                assert_eq!(
+                    popped,
+                    in_batch.pop_front().map(|key| live[&key]),
+                    "first come, first served"
+                );
+                if popped.is_none() {
+                    batch = slots.take_queue();
+                    in_batch.extend(queue.drain(..));
+                }
             }
         }
         assert_eq!(slots.len(), live.len());

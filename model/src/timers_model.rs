@@ -5,7 +5,7 @@
 //! must agree about who waits, and after every turn of the loop nobody may wait whose time has
 //! come. Whoever is woken may start, cancel and drop other waits before the next one is woken.
 
-use crate::timers::{Alarm, Node, Queue, Timers};
+use crate::timers::{self, Alarm, Node, Queue, Timers};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -211,8 +211,9 @@ impl World {
 
     fn start(&self, wait: usize, delay: u64, then: &[Op]) {
         let node = self.node(wait);
-        self.timers
-            .start(node.as_ref(), delay, self.now.get(), &waker(wait, then));
+        let deadline = self.now.get() + delay;
+        let queue = self.timers.queue(delay);
+        timers::push(queue, node.as_ref(), deadline, waker(wait, then));
         self.waiting
             .borrow_mut()
             .push((wait, self.now.get() + delay));
@@ -339,9 +340,8 @@ fn those_who_wait_as_long_end_in_the_order_of_their_coming() {
     world(|world| {
         for wait in [3, 1, 2, 0] {
             let waker = Waker::from(Arc::new(Ordered(wait, order.clone())));
-            world
-                .timers
-                .start(world.node(wait).as_ref(), 20, world.now.get(), &waker);
+            let (node, deadline) = (world.node(wait), world.now.get() + 20);
+            timers::push(world.timers.queue(20), node.as_ref(), deadline, waker);
         }
         world.timers.cancel(&world.node(2));
         world.cached.set(world.now.get() + 20);

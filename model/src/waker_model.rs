@@ -7,7 +7,7 @@ use std::thread;
 
 #[test]
 fn a_waker_wakes_its_key_from_any_thread_as_often_as_it_is_called() {
-    let mut slots = Slots::new();
+    let slots = Slots::new();
     let keys: Vec<_> = (1000..1003).map(|n| slots.insert(n).unwrap()).collect();
     let threads: Vec<_> = keys
         .iter()
@@ -31,7 +31,7 @@ fn a_waker_wakes_its_key_from_any_thread_as_often_as_it_is_called() {
 
 #[test]
 fn wakers_of_one_key_are_one_waker() {
-    let mut slots = Slots::new();
+    let slots = Slots::new();
     let first = slots.insert('a').unwrap();
     let second = slots.insert('b').unwrap();
     let waker = Waker::clone(&wake::waker(first));

@@ -39,12 +39,6 @@ impl NgxRequest {
         unsafe { (*self.as_ptr()).connection }
     }
 
-    /// Whether this is no subrequest.
-    pub(crate) fn is_main(self) -> bool {
-        // SAFETY: the request lives (invariant 1).
-        unsafe { (*self.as_ptr()).main == self.as_ptr() }
-    }
-
     /// The method's name, as the client sent it.
     pub(crate) fn method(&self) -> &[u8] {
         // SAFETY: the request lives (invariant 1).
@@ -231,19 +225,14 @@ impl NgxRequest {
         }
     }
 
-    /// Whether the connection's events come to this request: its main request may have others.
-    pub(crate) fn is_active(self) -> bool {
-        // SAFETY: the request lives (invariant 1).
-        unsafe { shim::cbr_request_is_active(self.as_ptr()) != 0 }
-    }
-
     /// Ends [`watch_client`](NgxRequest::watch_client).
     pub(crate) fn unwatch_client(self) {
         // SAFETY: the request lives (invariant 1).
         unsafe { (*self.as_ptr()).read_event_handler = Some(ngx_http_block_reading) };
     }
 
-    /// Has `handler` called when something happens on the client's connection.
+    /// Has `handler` called when something happens on the client's connection, whose events may
+    /// come to another request of those that it has.
     pub(crate) fn watch_client(
         self,
         handler: unsafe extern "C" fn(*mut ngx_http_request_t),
@@ -261,10 +250,17 @@ impl NgxRequest {
         unsafe { shim::cbr_stream_stop_timer(self.as_ptr()) }
     }
 
-    /// Keeps the request alive until it is finalized once more.
-    pub(crate) fn hold(self) {
+    /// Keeps the request alive until it is finalized once more, and has `handler` called as
+    /// [`watch_client`](NgxRequest::watch_client) does.
+    pub(crate) fn wait(
+        self,
+        handler: Option<unsafe extern "C" fn(*mut ngx_http_request_t)>,
+    ) -> Result<(), ()> {
         // SAFETY: the request lives (invariant 3).
-        unsafe { shim::cbr_request_hold(self.as_ptr()) }
+        match unsafe { shim::cbr_request_wait(self.as_ptr(), handler) } {
+            0 => Ok(()),
+            _ => Err(()),
+        }
     }
 
     /// Has the error log name this request from now on.

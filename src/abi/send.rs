@@ -48,21 +48,26 @@ pub(crate) unsafe fn send(
     let status = head.status;
 
     // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
-    if body.is_none() && (status >= 400 || matches!(status, 301..=303 | 307 | 308)) {
-        return match set_head(request, key, head) {
-            Ok(()) => fail(request, status as i16),
+    let Some(body) = body else {
+        if status >= 400 || matches!(status, 301..=303 | 307 | 308) {
+            return match set_head(request, key, head) {
+                Ok(_) => fail(request, status as i16),
+                Err(rc) => rc,
+            };
+        }
+        return match prepare_head(request, key, head, 0) {
+            // SAFETY: the request lives; the buffer lives as long (invariant 1).
+            Ok(()) => unsafe { shim::cbr_response_send(r, buf.cast(), b"".as_ptr(), 0) },
             Err(rc) => rc,
         };
-    }
-    let Some(body) = pin(request, key, body.unwrap_or(Bytes::from_static(b""))) else {
+    };
+    let Some(body) = pin(request, key, body) else {
         return INTERNAL_SERVER_ERROR;
     };
-    match send_head(request, key, head, body.len as off_t) {
-        Err(Stop::Refused(rc) | Stop::Sent(rc)) => rc,
-        // A subrequest's end needs no buffer of its own.
-        Ok(rc) if body.len == 0 && !request.is_main() => rc,
+    match prepare_head(request, key, head, body.len as off_t) {
         // SAFETY: the request lives; the buffer and the body live as long (invariant 1).
-        Ok(_) => unsafe { shim::cbr_response_body(r, buf.cast(), body.data, body.len) },
+        Ok(()) => unsafe { shim::cbr_response_send(r, buf.cast(), body.data, body.len) },
+        Err(rc) => rc,
     }
 }
 
@@ -92,85 +97,92 @@ pub(crate) fn end_stream(request: NgxRequest) -> ngx_int_t {
     }
 }
 
-/// Why no body follows a head, with the code to finalize the request with.
+/// Why no body follows a head.
 pub(super) enum Stop {
     /// The head is not one that can be sent.
-    Refused(ngx_int_t),
-    /// It has been sent and is all there is, or a filter has answered in its place.
+    Refused,
+    /// It has been sent and is all there is, or a filter has answered in its place: with the code
+    /// to finalize the request with.
     Sent(ngx_int_t),
 }
 
-/// Sends an answer's head. `Ok` with nginx's code where a body can follow.
+/// Sends the head of an answer whose length is not known.
+pub(super) fn send_head(request: NgxRequest, key: Key, head: Head) -> Result<(), Stop> {
+    prepare_head(request, key, head, -1).map_err(|_| Stop::Refused)?;
+    let r = request.as_ptr();
+    // SAFETY: the request lives (invariant 1).
+    unsafe {
+        let rc = shim::cbr_response_send_head(r);
+        if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
+            return Err(Stop::Sent(rc));
+        }
+        Ok(())
+    }
+}
+
+/// Sets all of a head that is the handler's. `Err` with a code to finalize the request with.
 #[inline(always)]
-pub(super) fn send_head(
+fn prepare_head(
     request: NgxRequest,
     key: Key,
     head: Head,
     content_length: off_t,
-) -> Result<ngx_int_t, Stop> {
+) -> Result<(), ngx_int_t> {
     let status = head.status;
-    let typed = head.content_type.is_some();
-    set_head(request, key, head).map_err(Stop::Refused)?;
+    let typed = set_head(request, key, head)?;
 
     let r = request.as_ptr();
     // SAFETY: the request lives (invariant 1).
     unsafe {
         (*r).headers_out.status = status.into();
         (*r).headers_out.content_length_n = content_length;
-
         if !typed && ngx_http_set_content_type(r) != OK {
-            return Err(Stop::Refused(INTERNAL_SERVER_ERROR));
-        }
-        let rc = shim::cbr_response_send_head(r);
-        if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
-            return Err(Stop::Sent(rc));
-        }
-        Ok(rc)
-    }
-}
-
-/// Checks the status, the content type and the header lines, and sets the last two: all of them,
-/// or none, for the answer that nginx makes then must not have some.
-#[inline(always)]
-fn set_head(request: NgxRequest, key: Key, head: Head) -> Result<(), ngx_int_t> {
-    if !(200..=999).contains(&head.status) {
-        return Err(refuse(
-            request,
-            format_args!("the handler answered with invalid status {}", head.status),
-        ));
-    }
-    let content_type = match head.content_type {
-        Some(content_type) => {
-            let literal = matches!(content_type, Bytes::Static(_));
-            let content_type = pin(request, key, content_type).ok_or(INTERNAL_SERVER_ERROR)?;
-            // What the program says itself needs no check on every request.
-            // SAFETY: just pinned (invariant 1).
-            if !literal
-                && let Err(message) =
-                    check_value("Content-Type", unsafe { super::bytes(content_type) })
-            {
-                return Err(refuse(request, format_args!("{message}")));
-            }
-            Some(content_type)
-        }
-        None => None,
-    };
-    if !head.headers.is_empty() {
-        add_headers(request, key, head.headers)?;
-    }
-    if let Some(content_type) = content_type {
-        let r = request.as_ptr();
-        // SAFETY: the request lives, and what is stored lives as long (invariant 1).
-        unsafe {
-            (*r).headers_out.content_type_len = match head.is_plain_type {
-                true => content_type.len,
-                false => len_without_parameters(super::bytes(content_type)),
-            };
-            (*r).headers_out.content_type = content_type;
-            (*r).headers_out.content_type_lowcase = std::ptr::null_mut();
+            return Err(INTERNAL_SERVER_ERROR);
         }
     }
     Ok(())
+}
+
+/// Checks the status, the content type and the header lines, and sets the last two: all of them,
+/// or none, for the answer that nginx makes then must not have some. Whether there is a type.
+#[inline(always)]
+fn set_head(request: NgxRequest, key: Key, head: Head) -> Result<bool, ngx_int_t> {
+    let Head {
+        status,
+        content_type,
+        is_plain_type,
+        headers,
+    } = head;
+    if !(200..=999).contains(&status) {
+        return Err(refuse(
+            request,
+            format_args!("the handler answered with invalid status {status}"),
+        ));
+    }
+    let Some(content_type) = content_type else {
+        add_headers(request, key, headers)?;
+        return Ok(false);
+    };
+    let literal = matches!(content_type, Bytes::Static(_));
+    let content_type = pin(request, key, content_type).ok_or(INTERNAL_SERVER_ERROR)?;
+    // SAFETY: just pinned (invariant 1).
+    let text = unsafe { super::bytes(content_type) };
+    // What the program says itself needs no check on every request.
+    if !literal && let Err(message) = check_value("Content-Type", text) {
+        return Err(refuse(request, format_args!("{message}")));
+    }
+    add_headers(request, key, headers)?;
+    let r = request.as_ptr();
+    // SAFETY: the request lives, and what is stored lives as long (invariant 1).
+    unsafe {
+        (*r).headers_out.content_type_len = match is_plain_type {
+            true => content_type.len,
+            false => len_without_parameters(text),
+        };
+        (*r).headers_out.content_type = content_type;
+        (*r).headers_out.content_type_lowcase = std::ptr::null_mut();
+    }
+    Ok(true)
 }
 
 /// Ends a request that was held, and runs what that woke (invariant 3).
@@ -233,8 +245,22 @@ fn len_without_parameters(content_type: &[u8]) -> usize {
 }
 
 /// Checks the handler's header lines, and adds them if all are good.
-#[cold]
+#[inline(always)]
 pub(super) fn add_headers(
+    request: NgxRequest,
+    key: Key,
+    headers: Vec<(Bytes, Bytes)>,
+) -> Result<(), ngx_int_t> {
+    if headers.capacity() == 0 {
+        // It owns nothing, which the compiler does not see.
+        std::mem::forget(headers);
+        return Ok(());
+    }
+    check_and_add_headers(request, key, headers)
+}
+
+#[cold]
+fn check_and_add_headers(
     request: NgxRequest,
     key: Key,
     headers: Vec<(Bytes, Bytes)>,

@@ -1,13 +1,6 @@
 #include "shim.h"
 
 
-void
-cbr_request_hold(ngx_http_request_t *r)
-{
-    r->main->count++;
-}
-
-
 ngx_uint_t
 cbr_request_header_only(const ngx_http_request_t *r)
 {
@@ -24,28 +17,19 @@ cbr_request_set_log(ngx_http_request_t *r)
 }
 
 
-/* events of a connection go to one request of those that it has */
-
-ngx_uint_t
-cbr_request_is_active(const ngx_http_request_t *r)
-{
-    return r->connection->data == r;
-}
-
-
 /*
  * From here on a client that goes away is noticed, as limit_req does it while
  * it delays a request: a FIN that came with the request has set read->ready
- * already, and no further event would tell of it.
+ * already, and no further event would tell of it.  Events of a connection go
+ * to one request of those that it has.
  */
 
-ngx_int_t
-cbr_request_watch_client(ngx_http_request_t *r,
-    ngx_http_event_handler_pt handler)
+static ngx_inline ngx_int_t
+cbr_watch_client(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
 {
     ngx_event_t  *rev;
 
-    if (r->read_event_handler == handler) {
+    if (r->connection->data != r || r->read_event_handler == handler) {
         return NGX_OK;
     }
 
@@ -54,11 +38,35 @@ cbr_request_watch_client(ngx_http_request_t *r,
     if (rev->ready) {
         ngx_post_event(rev, &ngx_posted_events);
 
-    } else if (ngx_handle_read_event(rev, 0) != NGX_OK) {
+    } else if (!rev->active && ngx_handle_read_event(rev, 0) != NGX_OK) {
+        /* one that is active and not ready needs nothing, whatever the method */
         return NGX_ERROR;
     }
 
     r->read_event_handler = handler;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+cbr_request_watch_client(ngx_http_request_t *r,
+    ngx_http_event_handler_pt handler)
+{
+    return cbr_watch_client(r, handler);
+}
+
+
+/* the request waits: it is held until it is finalized once more */
+
+ngx_int_t
+cbr_request_wait(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
+{
+    if (handler && cbr_watch_client(r, handler) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->main->count++;
 
     return NGX_OK;
 }
@@ -569,15 +577,28 @@ cbr_response_send_head(ngx_http_request_t *r)
 
 
 /*
- * Sends a body that is whole and stays where it is until the request ends.
- * The buffer does so too.
+ * Sends an answer whose body is whole and stays where it is until the request
+ * ends.  The buffer does so too.
  */
 
 ngx_int_t
-cbr_response_body(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
+cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
     size_t len)
 {
+    ngx_int_t    rc;
     ngx_chain_t  out;
+
+    rc = cbr_response_send_head(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    /* a subrequest's end needs no buffer of its own */
+
+    if (len == 0 && r != r->main) {
+        return rc;
+    }
 
     ngx_memzero(b, sizeof(ngx_buf_t));
 

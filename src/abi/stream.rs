@@ -41,7 +41,7 @@ impl StreamWriter {
         key: Key,
         head: Head,
     ) -> Result<StreamWriter, StartError> {
-        let buf = match send_head(request, key, head, -1) {
+        let buf = match send_head(request, key, head) {
             // SAFETY: the request lives, and so does its pool (invariant 1).
             Ok(_) => unsafe {
                 let pool = (*request.as_ptr()).pool;
@@ -53,7 +53,7 @@ impl StreamWriter {
                 None
             }
             Err(Stop::Sent(_)) => return Err(StartError::Ended),
-            Err(Stop::Refused(_)) => return Err(StartError::Refused),
+            Err(Stop::Refused) => return Err(StartError::Refused),
         };
         Ok(StreamWriter { request, buf })
     }

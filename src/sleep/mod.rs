@@ -3,9 +3,9 @@
 pub(crate) mod timers;
 
 use crate::abi::{self, Event};
+use crate::wake;
 use crate::worker::{self, Worker};
 use nginx_sys::ngx_event_t;
-use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -31,9 +31,8 @@ pub fn sleep(duration: Duration) -> Sleep {
     let msec = duration.as_secs().saturating_mul(1000);
     let msec = msec.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into());
     Sleep {
-        node: Node::new(),
         msec: msec.min(MAX_MSEC),
-        state: Cell::new(State::New),
+        state: State::New,
         _event_thread: PhantomData,
     }
 }
@@ -47,17 +46,15 @@ const MAX_ALARM: u64 = 24 * 60 * 60 * 1000;
 /// The future that [`sleep`] returns.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Sleep {
-    node: Node<TimerAlarm>,
     msec: u64,
-    state: Cell<State>,
+    state: State,
     /// The node is linked with others of this thread.
     _event_thread: PhantomData<*const ()>,
 }
 
-#[derive(Clone, Copy, Debug)]
 enum State {
     New,
-    Waiting,
+    Waiting(Node<TimerAlarm>),
     Over,
 }
 
@@ -66,58 +63,76 @@ impl Future for Sleep {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.into_ref();
-        match this.state.get() {
-            State::Waiting if !this.node.is_linked() => {
-                this.state.set(State::Over);
-                Poll::Ready(())
-            }
-            State::Over => Poll::Ready(()),
-            State::New | State::Waiting => {
-                this.wait(cx);
+        // SAFETY: nothing is moved out of it; a node stays where it is until it is unlinked
+        // (invariant 6, and invariant 1 of `timers`).
+        let this = unsafe { self.get_unchecked_mut() };
+        match &this.state {
+            State::New => {
+                this.begin(cx);
                 Poll::Pending
+            }
+            State::Waiting(node) if node.is_linked() => {
+                node.set_waker(cx.waker());
+                Poll::Pending
+            }
+            State::Waiting(_) | State::Over => {
+                this.state = State::Over;
+                Poll::Ready(())
             }
         }
     }
 }
 
 impl Sleep {
-    fn wait(self: Pin<&Self>, cx: &Context<'_>) {
-        let this = self.get_ref();
-        if this.node.is_linked() {
-            this.node.set_waker(cx.waker());
-            return;
-        }
-        if this.msec == 0 {
-            this.state.set(State::Over);
+    /// Begins to wait. From here on the future is pinned.
+    fn begin(&mut self, cx: &Context<'_>) {
+        if self.msec == 0 {
+            self.state = State::Over;
             cx.waker().wake_by_ref();
             return;
         }
         let worker = worker::here().expect("sleep() outside nginx's event thread");
-        // SAFETY: the node is part of a pinned future, and unlinks itself when that is dropped
-        // (invariant 6, and invariant 1 of `timers`).
-        let node = unsafe { Pin::new_unchecked(&this.node) };
-        worker.timers.start(node, this.msec, abi::now(), cx.waker());
-        this.state.set(State::Waiting);
+        let waker = wake::cloned(cx.waker());
+        let deadline = abi::now() + self.msec;
+        let queue = worker.timers.queue(self.msec);
+        self.state = State::Waiting(Node::new());
+        if let State::Waiting(node) = &self.state {
+            // SAFETY: the node is part of a pinned future, and is unlinked when that is dropped
+            // (invariant 6, and invariant 1 of `timers`).
+            timers::push(queue, unsafe { Pin::new_unchecked(node) }, deadline, waker);
+        }
     }
 }
 
 impl Drop for Sleep {
+    #[inline]
     fn drop(&mut self) {
-        if self.node.is_linked() {
-            // A linked node was linked by this thread, and a Sleep cannot leave its thread.
-            if let Some(worker) = worker::here() {
-                worker.timers.cancel(&self.node);
-            }
+        if let State::Waiting(node) = &self.state
+            && node.is_linked()
+        {
+            cancel(node);
         }
+    }
+}
+
+#[cold]
+fn cancel(node: &Node<TimerAlarm>) {
+    // A linked node was linked by this thread, and a Sleep cannot leave its thread.
+    if let Some(worker) = worker::here() {
+        worker.timers.cancel(node);
     }
 }
 
 impl fmt::Debug for Sleep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.state {
+            State::New => "New",
+            State::Waiting(_) => "Waiting",
+            State::Over => "Over",
+        };
         f.debug_struct("Sleep")
             .field("msec", &self.msec)
-            .field("state", &self.state.get())
+            .field("state", &format_args!("{state}"))
             .finish()
     }
 }

@@ -101,32 +101,6 @@ impl<A: Alarm> Timers<A> {
         }
     }
 
-    /// Starts a wait of `delay` milliseconds. `now` never decreases from call to call.
-    pub(crate) fn start(&self, node: Pin<&Node<A>>, delay: u64, now: u64, waker: &Waker) {
-        debug_assert!(!node.is_linked());
-        // Foreign code, like the wakers themselves (4 above).
-        let waker = waker.clone();
-        let pointer = self.queue(delay);
-        // SAFETY: queues are not freed (3 above; design invariant 6).
-        let queue = unsafe { pointer.as_ref() };
-        node.deadline.set(now + delay);
-        node.waker.set(Some(waker));
-        node.queue.set(Some(pointer));
-        node.next.set(None);
-        let tail = queue.tail.replace(Some(NonNull::from(&*node)));
-        node.previous.set(tail);
-        match tail {
-            // SAFETY: linked nodes are valid (1 above; design invariant 6).
-            Some(tail) => unsafe { tail.as_ref() }
-                .next
-                .set(Some(NonNull::from(&*node))),
-            None => {
-                queue.head.set(Some(NonNull::from(&*node)));
-                queue.alarm.arm(now + delay);
-            }
-        }
-    }
-
     /// Gives a wait up. Does nothing where it has ended or was not started.
     pub(crate) fn cancel(&self, node: &Node<A>) {
         let Some(queue) = node.queue.get() else {
@@ -157,7 +131,7 @@ impl<A: Alarm> Timers<A> {
                     queue.alarm.arm(deadline);
                     return;
                 }
-                unlink(queue, node);
+                unlink_head(queue, node);
                 node.waker.take()
             };
             if let Some(waker) = waker {
@@ -176,8 +150,9 @@ impl<A: Alarm> Timers<A> {
         }
     }
 
+    /// The queue of those who wait for `delay` milliseconds.
     #[inline]
-    fn queue(&self, delay: u64) -> NonNull<Queue<A>> {
+    pub(crate) fn queue(&self, delay: u64) -> NonNull<Queue<A>> {
         match self.latest.get() {
             // SAFETY: queues are not freed (3 above; design invariant 6).
             Some(queue) if unsafe { queue.as_ref() }.delay.get() == delay => queue,
@@ -185,6 +160,7 @@ impl<A: Alarm> Timers<A> {
         }
     }
 
+    #[inline(never)]
     fn find_queue(&self, delay: u64) -> NonNull<Queue<A>> {
         let found = self.queues.borrow().get(&delay).copied();
         let queue = found.unwrap_or_else(|| self.new_queue(delay));
@@ -242,6 +218,35 @@ impl<A: Alarm> Drop for Timers<A> {
     }
 }
 
+/// Starts a wait, as the last of its queue. Deadlines never decrease from call to call.
+#[inline]
+pub(crate) fn push<A: Alarm>(
+    pointer: NonNull<Queue<A>>,
+    node: Pin<&Node<A>>,
+    deadline: u64,
+    waker: Waker,
+) {
+    debug_assert!(!node.is_linked());
+    // SAFETY: queues are not freed (3 above; design invariant 6).
+    let queue = unsafe { pointer.as_ref() };
+    node.deadline.set(deadline);
+    node.waker.set(Some(waker));
+    node.queue.set(Some(pointer));
+    node.next.set(None);
+    let tail = queue.tail.replace(Some(NonNull::from(&*node)));
+    node.previous.set(tail);
+    match tail {
+        // SAFETY: linked nodes are valid (1 above; design invariant 6).
+        Some(tail) => unsafe { tail.as_ref() }
+            .next
+            .set(Some(NonNull::from(&*node))),
+        None => {
+            queue.head.set(Some(NonNull::from(&*node)));
+            queue.alarm.arm(deadline);
+        }
+    }
+}
+
 fn unlink<A>(queue: &Queue<A>, node: &Node<A>) {
     let (previous, next) = (node.previous.take(), node.next.take());
     match previous {
@@ -255,4 +260,17 @@ fn unlink<A>(queue: &Queue<A>, node: &Node<A>) {
         None => queue.tail.set(previous),
     }
     node.queue.set(None);
+}
+
+/// As [`unlink`], for the first of a queue.
+#[inline]
+fn unlink_head<A>(queue: &Queue<A>, head: &Node<A>) {
+    let next = head.next.get();
+    queue.head.set(next);
+    match next {
+        // SAFETY: linked nodes are valid (1 above; design invariant 6).
+        Some(next) => unsafe { next.as_ref() }.previous.set(None),
+        None => queue.tail.set(None),
+    }
+    head.queue.set(None);
 }
