@@ -347,9 +347,8 @@ impl TaskRef {
             // A handler's code waited in a nested event loop. nginx has none.
             return;
         }
-        this.request.set_log();
+        let connection = this.request.set_log();
         this.state.set(State::Polling);
-        let connection = this.request.connection();
         // SAFETY: the future has been made and waits (invariant 1).
         match unsafe { (this.poll)(header, worker) } {
             // SAFETY: held since the task waits; not used any more (invariant 3).

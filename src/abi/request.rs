@@ -263,8 +263,8 @@ impl NgxRequest {
         }
     }
 
-    /// Has the error log name this request from now on.
-    pub(crate) fn set_log(self) {
+    /// Has the error log name this request from now on; its connection.
+    pub(crate) fn set_log(self) -> *mut ngx_connection_t {
         // SAFETY: the request lives, and so does its connection's log context (invariant 1).
         unsafe { shim::cbr_request_set_log(self.as_ptr()) }
     }

@@ -40,7 +40,7 @@ pub(crate) unsafe fn send(
     // Not before: with a part of the body to come, nginx would close the connection
     // lingering_timeout after a handler that still waits.
     // SAFETY: the request lives (invariant 1).
-    let rc = unsafe { ngx_http_discard_request_body(r) };
+    let rc = unsafe { shim::cbr_body_discard(r) };
     if rc != OK {
         return rc;
     }
@@ -86,7 +86,7 @@ pub(crate) fn end_stream(request: NgxRequest) -> ngx_int_t {
     let r = request.as_ptr();
     // SAFETY: the request lives (invariant 1).
     unsafe {
-        let rc = ngx_http_discard_request_body(r);
+        let rc = shim::cbr_body_discard(r);
         if rc != OK {
             return ERROR;
         }

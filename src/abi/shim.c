@@ -10,10 +10,12 @@ cbr_request_header_only(const ngx_http_request_t *r)
 
 /* error log lines name the request that current_request points to */
 
-void
+ngx_connection_t *
 cbr_request_set_log(ngx_http_request_t *r)
 {
     ngx_http_set_log_request(r->connection->log, r);
+
+    return r->connection;
 }
 
 
@@ -560,6 +562,29 @@ cbr_response_header(ngx_http_request_t *r, const u_char *name, size_t name_len,
     }
 
     return NGX_OK;
+}
+
+
+/*
+ * As ngx_http_discard_request_body(), without its way where it has nothing to
+ * do: most requests have no body.
+ */
+
+ngx_int_t
+cbr_body_discard(ngx_http_request_t *r)
+{
+    if (r->headers_in.content_length_n <= 0
+        && !r->headers_in.chunked
+        && r->headers_in.expect == NULL
+#if (NGX_HTTP_V2)
+        && r->stream == NULL
+#endif
+        && !r->connection->read->timer_set)
+    {
+        return NGX_OK;
+    }
+
+    return ngx_http_discard_request_body(r);
 }
 
 

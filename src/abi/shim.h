@@ -27,7 +27,7 @@ enum { cbr_built_for_openresty = 0 };
 
 /* requests */
 ngx_uint_t cbr_request_header_only(const ngx_http_request_t *r);
-void cbr_request_set_log(ngx_http_request_t *r);
+ngx_connection_t *cbr_request_set_log(ngx_http_request_t *r);
 ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
 ngx_int_t cbr_request_wait(ngx_http_request_t *r,
@@ -69,6 +69,7 @@ void cbr_subrequest_body(const ngx_http_request_t *sr, ngx_str_t *body);
 /* responses */
 ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
     size_t name_len, const u_char *value, size_t value_len);
+ngx_int_t cbr_body_discard(ngx_http_request_t *r);
 ngx_int_t cbr_response_send_head(ngx_http_request_t *r);
 ngx_int_t cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b,
     const u_char *body, size_t len);
