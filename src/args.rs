@@ -32,7 +32,7 @@ pub struct ArgError(Cow<'static, str>);
 
 impl ArgError {
     /// nginx has said what is wrong.
-    const LOGGED: ArgError = ArgError(Cow::Borrowed(""));
+    pub(crate) const LOGGED: ArgError = ArgError(Cow::Borrowed(""));
 
     pub(crate) fn is_logged(&self) -> bool {
         self.0.is_empty()

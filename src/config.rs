@@ -1,13 +1,13 @@
 //! Directives -> a location's configuration: reading, merging, and the messages.
 
-use crate::abi::{self, ComplexValue, Conf, Kept};
+use crate::abi::{self, ComplexValue, Conf, Kept, Zone};
 use crate::args::{ArgError, Args};
 use crate::module::{BUILT_IN, Entry, content_handler};
 use crate::panics;
 use crate::task::Start;
 #[cfg(feature = "tokio")]
 use nginx_sys::ngx_int_t;
-use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_msec_t};
+use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_module_t, ngx_msec_t};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -42,6 +42,7 @@ pub(crate) struct MainConf {
     pub(crate) tokio_threads: ngx_int_t,
     /// The shortest delay that a location's constants ask for.
     pub(crate) shortest_delay: Option<Duration>,
+    shared_zones: Vec<Zone>,
 }
 
 impl MainConf {
@@ -50,7 +51,14 @@ impl MainConf {
             #[cfg(feature = "tokio")]
             tokio_threads: UNSET_NUMBER,
             shortest_delay: None,
+            shared_zones: Vec::new(),
         }
+    }
+
+    /// The zone of this name.
+    pub(crate) fn shared_zone(&self, name: &[u8]) -> Option<Zone> {
+        let mut zones = self.shared_zones.iter();
+        zones.find(|zone| zone.name() == name).copied()
     }
 
     #[cfg(feature = "tokio")]
@@ -147,6 +155,34 @@ pub(crate) fn content_by_rust(
         (a, b) => a.or(b),
     };
     abi::set_location_handler(conf, content_handler);
+    Ok(())
+}
+
+/// `rust_shared_zone NAME SIZE;`
+///
+/// # Errors
+///
+/// What nginx logs with the file and the line.
+pub(crate) fn rust_shared_zone(
+    conf: Conf<'_>,
+    main: &mut MainConf,
+    module: *const ngx_module_t,
+) -> Result<(), ArgError> {
+    let args = conf.args();
+    let (name, size) = (args[1], args[2]);
+    if name.is_empty() {
+        return Err(ArgError::new("invalid zone name \"\""));
+    }
+    let Some(bytes) = abi::parse_size(size) else {
+        let shown = size.escape_ascii();
+        return Err(ArgError::new(format!("invalid zone size \"{shown}\"")));
+    };
+    if bytes < Zone::smallest() {
+        let shown = name.escape_ascii();
+        return Err(ArgError::new(format!("zone \"{shown}\" is too small")));
+    }
+    let zone = Zone::add(conf, name, bytes, module).map_err(|()| ArgError::LOGGED)?;
+    main.shared_zones.push(zone);
     Ok(())
 }
 

@@ -61,6 +61,7 @@ mod request;
 mod response;
 #[cfg(feature = "tokio")]
 mod runtime;
+mod shared;
 mod sleep;
 mod stream;
 mod subrequest;
@@ -77,6 +78,7 @@ pub use request::Request;
 pub use response::{Bytes, Error, Response, Result};
 #[cfg(feature = "tokio")]
 pub use runtime::{Offload, offload, offload_blocking};
+pub use shared::{Counter, SharedError, SharedZone};
 pub use sleep::{Sleep, sleep};
 pub use stream::Stream;
 pub use subrequest::{Subrequest, SubrequestResponse};

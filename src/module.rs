@@ -2,7 +2,7 @@
 //!
 //! Nothing of nginx's module ABI shows anywhere else.
 
-use crate::abi::{self, Conf, CycleLog, Kept, NgxRequest};
+use crate::abi::{self, Conf, CycleLog, Kept, NgxRequest, Zone};
 use crate::args::{ArgError, Args};
 use crate::config::{self, LocationConf, MainConf};
 use crate::handlers;
@@ -211,7 +211,7 @@ static CTX_INDEX: AtomicUsize = AtomicUsize::new(NO_CTX_INDEX);
 const NO_CTX_INDEX: usize = usize::MAX;
 
 /// How many directives there are, and the end of their table.
-pub const COMMANDS: usize = if cfg!(feature = "tokio") { 5 } else { 4 };
+pub const COMMANDS: usize = if cfg!(feature = "tokio") { 6 } else { 5 };
 
 /// The directives.
 pub const fn commands(table: &'static Table) -> [ngx_command_t; COMMANDS] {
@@ -240,6 +240,14 @@ pub const fn commands(table: &'static Table) -> [ngx_command_t; COMMANDS] {
             conf: NGX_HTTP_LOC_CONF_OFFSET,
             offset: offset_of!(LocationConf, max_delay),
             post: ptr::null_mut(),
+        },
+        ngx_command_t {
+            name: string(c"rust_shared_zone"),
+            type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE2) as ngx_uint_t,
+            set: Some(set_shared_zone),
+            conf: NGX_HTTP_MAIN_CONF_OFFSET,
+            offset: 0,
+            post: ptr::from_ref(table).cast_mut().cast(),
         },
         #[cfg(feature = "tokio")]
         ngx_command_t {
@@ -276,6 +284,17 @@ pub(crate) fn tokio_threads() -> usize {
     // SAFETY: a handler runs, so the current cycle's configuration has one of ours (invariant 6).
     let main = unsafe { abi::http_main_conf::<MainConf>(ngx_cycle, ctx_index) };
     main.map_or(1, |main| main.tokio_threads())
+}
+
+/// A shared zone of the configuration in force.
+pub(crate) fn shared_zone(name: &[u8]) -> Option<Zone> {
+    let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
+    if ctx_index == NO_CTX_INDEX {
+        return None;
+    }
+    // SAFETY: the current cycle's configuration has been read (invariant 6).
+    let main = unsafe { abi::http_main_conf::<MainConf>(ngx_cycle, ctx_index) }?;
+    main.shared_zone(name)
 }
 
 const fn string(text: &'static CStr) -> ngx_str_t {
@@ -373,6 +392,27 @@ extern "C" fn set_content_by_rust(
     // (invariant 6).
     let main = unsafe { conf.http_main_conf::<MainConf>(ctx_index).as_mut() };
     match config::content_by_rust(conf, location, main, table.handlers) {
+        Ok(()) => abi::CONF_OK,
+        Err(error) => {
+            config::log_refusal(conf, &error);
+            abi::conf_error()
+        }
+    }
+}
+
+extern "C" fn set_shared_zone(
+    cf: *mut ngx_conf_t,
+    command: *mut ngx_command_t,
+    main: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: as in set_content_by_rust; this is a directive of the http block's (invariant 6).
+    let (conf, module, main) = unsafe {
+        let table = &*(*command).post.cast::<Table>();
+        (Conf::new(cf), table.module, &mut *main.cast::<MainConf>())
+    };
+    // SAFETY: nginx has numbered the module before it reads the block (invariant 6).
+    CTX_INDEX.store(unsafe { (*module).ctx_index }, Ordering::Relaxed);
+    match config::rust_shared_zone(conf, main, module) {
         Ok(()) => abi::CONF_OK,
         Err(error) => {
             config::log_refusal(conf, &error);

@@ -27,6 +27,10 @@ impl<'a> Conf<'a> {
         }
     }
 
+    pub(super) fn as_ptr(&self) -> *mut ngx_conf_t {
+        self.cf
+    }
+
     /// The directive's name and its arguments. They are part of the configuration, and each is
     /// followed by a NUL.
     pub(crate) fn args(&self) -> Vec<&'a [u8]> {
@@ -163,6 +167,16 @@ impl<T> Deref for Kept<T> {
         // SAFETY: see the type (invariant 1).
         unsafe { self.0.as_ref() }
     }
+}
+
+/// A size in bytes as nginx writes it: `512`, `64k`, `1m`.
+pub(crate) fn parse_size(text: &[u8]) -> Option<usize> {
+    let mut text = ngx_str_t {
+        len: text.len(),
+        data: text.as_ptr().cast_mut(),
+    };
+    // SAFETY: reads the text alone, and an error is negative (invariant 6).
+    usize::try_from(unsafe { ngx_parse_size(&mut text) }).ok()
 }
 
 /// Makes `handler` the content handler of the location being read.

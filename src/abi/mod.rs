@@ -12,6 +12,7 @@ mod layout;
 mod redirect;
 mod request;
 mod send;
+mod shared;
 mod stream;
 mod subrequest;
 
@@ -23,7 +24,7 @@ mod shim {
 
 pub(crate) use self::body::{BodyError, BodyReader};
 pub(crate) use self::conf::{
-    CONF_OK, ComplexValue, Conf, Kept, conf_error, http_main_conf, set_location_handler,
+    CONF_OK, ComplexValue, Conf, Kept, conf_error, http_main_conf, parse_size, set_location_handler,
 };
 pub(crate) use self::core::check_core;
 pub(crate) use self::event::{
@@ -32,6 +33,7 @@ pub(crate) use self::event::{
 };
 pub(crate) use self::request::NgxRequest;
 pub(crate) use self::send::{end_stream, fail, finish, send};
+pub(crate) use self::shared::Zone;
 pub(crate) use self::stream::{Ended, StartError, StreamWriter};
 pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};
 

@@ -1243,3 +1243,98 @@ cbr_body_forget(ngx_http_request_t *r)
 
     return NGX_OK;
 }
+
+
+/* NULL: what is wrong has been logged */
+
+ngx_shm_zone_t *
+cbr_zone_add(ngx_conf_t *cf, const u_char *name, size_t len, size_t size,
+    void *tag, ngx_shm_zone_init_pt init)
+{
+    ngx_str_t        zone_name;
+    ngx_shm_zone_t  *zone;
+
+    zone_name.len = len;
+    zone_name.data = (u_char *) name;
+
+    zone = ngx_shared_memory_add(cf, &zone_name, size, tag);
+    if (zone == NULL) {
+        return NULL;
+    }
+
+    if (zone->data) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "duplicate zone \"%V\"",
+                           &zone_name);
+        return NULL;
+    }
+
+    zone->init = init;
+
+    /* nginx gives it to the "init" of the next configuration's zone */
+
+    zone->data = zone;
+
+    return zone;
+}
+
+
+ngx_str_t
+cbr_zone_name(const ngx_shm_zone_t *zone)
+{
+    return zone->shm.name;
+}
+
+
+ngx_uint_t
+cbr_zone_exists(const ngx_shm_zone_t *zone)
+{
+    return zone->shm.exists;
+}
+
+
+ngx_slab_pool_t *
+cbr_zone_pool(const ngx_shm_zone_t *zone)
+{
+    return (ngx_slab_pool_t *) zone->shm.addr;
+}
+
+
+size_t
+cbr_slab_size(const ngx_slab_pool_t *pool)
+{
+    return pool->end - (u_char *) pool;
+}
+
+
+void *
+cbr_slab_data(const ngx_slab_pool_t *pool)
+{
+    return pool->data;
+}
+
+
+void
+cbr_slab_set_data(ngx_slab_pool_t *pool, void *data)
+{
+    pool->data = data;
+
+    /* a full zone is the handler's to tell */
+
+    pool->log_nomem = 0;
+}
+
+
+/* nginx's master unlocks this mutex for a worker that was killed */
+
+void
+cbr_slab_lock(ngx_slab_pool_t *pool)
+{
+    ngx_shmtx_lock(&pool->mutex);
+}
+
+
+void
+cbr_slab_unlock(ngx_slab_pool_t *pool)
+{
+    ngx_shmtx_unlock(&pool->mutex);
+}

@@ -100,6 +100,18 @@ ngx_int_t cbr_conf_source(ngx_conf_t *cf, size_t most, ngx_str_t *source);
 u_char *cbr_conf_copy(ngx_conf_t *cf, const u_char *text, size_t len);
 ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
 
+/* shared memory */
+ngx_shm_zone_t *cbr_zone_add(ngx_conf_t *cf, const u_char *name, size_t len,
+    size_t size, void *tag, ngx_shm_zone_init_pt init);
+ngx_str_t cbr_zone_name(const ngx_shm_zone_t *zone);
+ngx_uint_t cbr_zone_exists(const ngx_shm_zone_t *zone);
+ngx_slab_pool_t *cbr_zone_pool(const ngx_shm_zone_t *zone);
+size_t cbr_slab_size(const ngx_slab_pool_t *pool);
+void *cbr_slab_data(const ngx_slab_pool_t *pool);
+void cbr_slab_set_data(ngx_slab_pool_t *pool, void *data);
+void cbr_slab_lock(ngx_slab_pool_t *pool);
+void cbr_slab_unlock(ngx_slab_pool_t *pool);
+
 /* the layout, as the C compiler sees it, of what Rust touches: see layout.rs */
 #define CBR_LAYOUT(id, type, field)                                            \
     enum {                                                                     \

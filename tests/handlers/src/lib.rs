@@ -10,6 +10,7 @@ mod streams;
 mod subrequests;
 mod waits;
 mod wakes;
+mod zones;
 
 use answers::*;
 use bodies::*;
@@ -21,6 +22,7 @@ use streams::*;
 use subrequests::*;
 use waits::*;
 use wakes::*;
+use zones::*;
 
 content_by_rust::module! {
     // panics.rs
@@ -120,4 +122,11 @@ content_by_rust::module! {
     set_variable,
     visit,
     visits_dropped,
+    // zones.rs
+    zone,
+    zone_fill,
+    zone_fill_with_counters,
+    zone_count_slowly,
+    zone_until_gone,
+    zone_storm,
 }
