@@ -37,8 +37,9 @@
 //!
 //! [`Request`] is what it can see, [`Response`] what it gives back, [`Error`] how it fails, and
 //! [`Args`] what the configuration says to it. [`Request::body`] reads, [`Request::stream`] writes
-//! piece by piece, [`Request::subrequest`] asks other locations. With the feature `tokio`, a
-//! handler awaits tokio's futures as they are; [`offload`] takes work to other threads.
+//! piece by piece, [`Request::subrequest`] asks other locations, and [`SharedZone`] is what all
+//! workers know. With the feature `tokio`, a handler awaits tokio's futures as they are;
+//! [`offload`] takes work to other threads.
 //!
 //! Comments that begin with SAFETY name the invariants of `docs/internals.md` by their numbers.
 

@@ -13,6 +13,7 @@ const CONFIG: &str = "
     location = /fill { content_by_rust zone_fill; }
     location = /fill_with_counters { content_by_rust zone_fill_with_counters; }
     location = /count_slowly { content_by_rust zone_count_slowly; }
+    location = /too_early { content_by_rust zone_too_early; }
     location = /until_gone { content_by_rust zone_until_gone; }
     location = /storm { content_by_rust zone_storm; }
     location = /pid { content_by_rust reply body=$pid; }";
@@ -284,6 +285,18 @@ fn a_reload_leaves_a_zone_as_it_is_unless_its_size_changes() {
     logged(&server, "unknown shared zone \"other\"");
     reloaded(&mut server, "");
     assert_eq!(get(&server, "/zone?do=get").status, 500);
+    quits_in_peace(server);
+}
+
+#[test]
+fn a_zone_is_found_by_workers_alone() {
+    let mut server = server();
+    assert_eq!(text(&server, "/too_early"), "(false, true)\n");
+    // The configuration that is in force does not lend its zone to the next.
+    reloaded(&mut server, "rust_shared_zone z 1m;");
+    assert_eq!(text(&server, "/too_early"), "(false, true)\n");
+    assert_eq!(get(&server, "/zone?do=get&zone=none").status, 500);
+    logged(&server, "unknown shared zone \"none\"");
     quits_in_peace(server);
 }
 

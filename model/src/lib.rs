@@ -2,7 +2,7 @@
 //! they are, against models of what they promise.
 //!
 //! ```text
-//! cargo test -p model                                # timers and slots against plain lists and maps
+//! cargo test -p model                                # timers, slots and the map against plain lists
 //! RUSTFLAGS="--cfg loom" cargo test -p model         # the door, in every order of its threads
 //! cargo +nightly miri test -p model                  # all of it but loom's, for undefined behaviour
 //! ```
@@ -19,12 +19,19 @@ mod wake;
 #[path = "../../src/sleep/timers.rs"]
 mod timers;
 
+/// The map in shared memory.
+#[cfg(not(loom))]
+#[path = "../../src/shared/table.rs"]
+mod table;
+
 mod worker;
 
 #[cfg(loom)]
 mod door_model;
 #[cfg(not(loom))]
 mod slots_model;
+#[cfg(not(loom))]
+mod table_model;
 #[cfg(not(loom))]
 mod timers_model;
 #[cfg(not(loom))]

@@ -127,6 +127,7 @@ content_by_rust::module! {
     zone_fill,
     zone_fill_with_counters,
     zone_count_slowly,
+    zone_too_early: ZoneTooEarly,
     zone_until_gone,
     zone_storm,
 }

@@ -1,6 +1,8 @@
 //! Maps and counters that all workers have.
 
-use content_by_rust::{Level, Request, Response, Result, SharedError, SharedZone, sleep};
+use content_by_rust::{
+    ArgError, Args, Handler, Level, Request, Response, Result, SharedError, SharedZone, sleep,
+};
 use std::time::Duration;
 
 fn decoded(request: &Request, name: &str) -> String {
@@ -65,6 +67,23 @@ pub async fn zone_count_slowly(request: &mut Request) -> Result<Response> {
     zone.counter("all").add(1)?;
     let pid = request.variable("pid").unwrap_or_default();
     Ok(Response::text(format!("{pid} {n}\n")))
+}
+
+/// Looks for a zone where there is none yet.
+pub struct ZoneTooEarly {
+    found: bool,
+}
+
+impl Handler for ZoneTooEarly {
+    fn configure(_: &mut Args<'_>) -> Result<ZoneTooEarly, ArgError> {
+        let found = SharedZone::find("z").is_ok();
+        Ok(ZoneTooEarly { found })
+    }
+
+    async fn handle(&self, _: &mut Request) -> Result<Response> {
+        let found = (self.found, SharedZone::find("z").is_ok());
+        Ok(Response::text(format!("{found:?}\n")))
+    }
 }
 
 /// Has a zone until the configuration has none any more; what can be done with it then.
