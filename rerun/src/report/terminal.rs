@@ -158,7 +158,8 @@ fn wrapped(out: &mut String, mark: &str, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::{Cell, Column, Reason};
+    use super::super::view::grids::Column;
+    use super::super::view::{Cell, Reason};
     use super::*;
 
     fn fits(out: &str) {
