@@ -25,6 +25,8 @@ pub enum Need {
     Counting,
     /// What the `.t` files are read and asked with, and what the examples ask.
     Testing,
+    /// What measures rerun's report on a small screen. The test goes without it where it is no package.
+    Browser,
 }
 
 impl Need {
@@ -50,6 +52,7 @@ impl Need {
             Self::Measuring => &["wrk"],
             Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
+            Self::Browser => &["chromium", "fonts-dejavu-core"],
         }
     }
 
@@ -61,15 +64,15 @@ impl Need {
             Self::Measuring => &["wrk", "taskset"],
             Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
+            Self::Browser => &[],
         }
     }
 }
 
 /// Installs what is missing of the needs, or says what to do.
 pub fn install(needs: &[Need]) -> Result<()> {
-    if !is_debian(&fs::read_to_string("/etc/os-release").unwrap_or_default())
-        || !shell::has("dpkg-query")
-    {
+    let os_release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    if !is_debian(&os_release) || !shell::has("dpkg-query") {
         let missing = missing_programs(needs, shell::has);
         if !missing.is_empty() {
             bail!(
@@ -81,6 +84,7 @@ pub fn install(needs: &[Need]) -> Result<()> {
     }
     let wanted: Vec<&str> = needs
         .iter()
+        .filter(|need| **need != Need::Browser || has_chromium(&os_release))
         .flat_map(|need| need.packages())
         .copied()
         .collect();
@@ -152,6 +156,11 @@ fn is_debian(os_release: &str) -> bool {
         .any(|id| id == "debian" || id == "ubuntu")
 }
 
+/// Whether the browser is a package: Ubuntu has a snap in its place.
+fn has_chromium(os_release: &str) -> bool {
+    os_release.lines().any(|line| line == "ID=debian")
+}
+
 /// Those of `wanted` that dpkg-query (`name status` lines) does not call installed.
 fn missing_packages<'a>(wanted: &[&'a str], dpkg: &str) -> Vec<&'a str> {
     let installed = |package: &&str| {
@@ -190,6 +199,12 @@ mod tests {
         assert!(!is_debian("NAME=\"Fedora Linux\"\nID=fedora\n"));
         assert!(!is_debian("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"));
         assert!(!is_debian(""));
+    }
+
+    #[test]
+    fn chromium_is_a_package_of_debian_itself() {
+        assert!(has_chromium("PRETTY_NAME=\"Debian\"\nID=debian\n"));
+        assert!(!has_chromium("ID=ubuntu\nID_LIKE=debian\n"));
     }
 
     #[test]

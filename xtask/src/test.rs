@@ -93,7 +93,7 @@ fn list() -> String {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    install::install(&[Need::Toolchain, Need::Testing])?;
+    install::install(&[Need::Toolchain, Need::Testing, Need::Browser])?;
     let nginx = nginx::prepare(&options.choice)?;
     build::shipped(&nginx)?;
     let packages = packages()?;
