@@ -6,6 +6,8 @@
 mod case;
 mod checks;
 mod finding;
+#[cfg(test)]
+mod fuzz;
 mod side;
 mod text;
 

@@ -48,7 +48,7 @@ impl Body {
 #[derive(Clone, Copy, Debug)]
 pub struct AtATime {
     pub requests: u32,
-    /// Why there may be more after all, where the command line does not tell.
+    /// How there may be more after all, where the command line does not tell.
     pub unless: Option<&'static str>,
 }
 
@@ -93,18 +93,12 @@ impl Case<'_> {
         let connections = self.connections()?;
         let command = self.run.command.as_ref();
         let streams = command.and_then(|command| command.streams).unwrap_or(1);
-        let over_h2 = self
-            .printed()
-            .protocol
-            .as_deref()
-            .is_some_and(|name| name.starts_with("h"))
-            && self.printed().protocol.as_deref() != Some("http/1.1");
         let unless = match (self.tool(), command) {
             (Tool::Wrk | Tool::Wrk2, Some(command)) if command.script => {
                 Some("its script sent several requests at a time")
             }
             (Tool::Wrk | Tool::Wrk2, None) => Some("a script sent several requests at a time"),
-            (Tool::H2load, None) if over_h2 => return None,
+            (Tool::H2load, None) if !self.has_plain_heads() => return None,
             (Tool::H2load, None) => Some("-m sent several requests at a time"),
             (Tool::Oha, None) => Some("-p sent several requests at a time"),
             _ => None,

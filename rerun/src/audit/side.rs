@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Kind, short};
-use crate::gates::ceiling::TIE;
 use crate::gates::n;
 use crate::tools::Tool;
 
 /// Rates of one run each that differ by less cannot be told apart.
 const NEAR: f64 = 0.05;
+
+/// From this part of the ceiling on rates differ by less than they are apart from it.
+const NEAR_CEILING: f64 = 0.9;
 
 /// Heads of different servers differ by some bytes; bodies may differ by more.
 const HEADS: f64 = 64.0;
@@ -20,8 +22,12 @@ pub fn by_side(cases: &[Case], found: &[Vec<Finding>]) -> Vec<Finding> {
         return Vec::new();
     }
     let mut said: Vec<Finding> = [
-        of_kind(found, Kind::Impossible, "have impossible figures"),
-        of_kind(found, Kind::Failed, "counted failures or other answers"),
+        of_kind(found, Kind::Impossible, "impossible figures"),
+        of_kind(
+            found,
+            Kind::Failed,
+            "failures, or other answers than were meant",
+        ),
         differ(cases, "generators", |case| {
             Some(case.tool().name().to_owned())
         }),
@@ -43,6 +49,7 @@ pub fn by_side(cases: &[Case], found: &[Vec<Finding>]) -> Vec<Finding> {
     .collect();
     let barred = !said.is_empty();
     said.extend(near(cases));
+    said.extend(repeats(cases));
     if !barred {
         said.push(Kind::Cannot.says(
             "nothing that is printed forbids to compare them, but one run each has no spread: repeat them in turns, \
@@ -65,7 +72,7 @@ fn list(runs: &[usize]) -> String {
 fn of_kind(found: &[Vec<Finding>], kind: Kind, what: &str) -> Option<Finding> {
     let has = |of: &&Vec<Finding>| of.iter().any(|finding| finding.kind == kind);
     let runs: Vec<usize> = (0..found.len()).filter(|run| has(&&found[*run])).collect();
-    (!runs.is_empty()).then(|| Kind::Rank.says(format!("{} {what}", list(&runs))))
+    (!runs.is_empty()).then(|| Kind::Rank.says(format!("{}: {what}", list(&runs))))
 }
 
 /// Runs in groups by something that must be the same for all.
@@ -140,13 +147,14 @@ fn at_ceiling(cases: &[Case]) -> Option<Finding> {
         let ceiling = f64::from(case.at_a_time()?.requests) / (case.meant.delay_ms? / 1e3);
         Some(case.printed().rate?.value / ceiling)
     };
-    let is_there = |case: &Case| part(case).is_some_and(|part| part >= TIE);
+    let is_there =
+        |case: &Case| part(case).is_some_and(|part| (NEAR_CEILING..1.05).contains(&part));
     let runs: Vec<usize> = (0..cases.len())
         .filter(|run| is_there(&cases[*run]))
         .collect();
     (runs.len() > 1).then(|| {
         Kind::Rank.says(format!(
-            "by their rates: {} are at the ceiling connections / delay, where every server ties",
+            "by their rates: {} are at nine tenths or more of the ceiling connections / delay, where all come together",
             list(&runs)
         ))
     })
@@ -180,6 +188,33 @@ fn near(cases: &[Case]) -> Option<Finding> {
             pairs.join(", ")
         ))
     })
+}
+
+/// Runs that may be repeats: a paste does not tell them from rivals on one address.
+fn repeats(cases: &[Case]) -> Option<Finding> {
+    let mut groups: BTreeMap<String, Vec<(usize, f64)>> = BTreeMap::new();
+    for (run, case) in cases.iter().enumerate() {
+        let printed = case.printed();
+        if let (Some(url), Some(rate)) = (&printed.url, printed.rate) {
+            let key = format!("{} {:?} {url}", case.tool().name(), case.connections());
+            groups.entry(key).or_default().push((run, rate.value));
+        }
+    }
+    let group = groups
+        .values()
+        .filter(|group| group.len() > 1)
+        .max_by_key(|group| group.len())?;
+    let runs: Vec<usize> = group.iter().map(|(run, _)| *run).collect();
+    let rates = || group.iter().map(|(_, rate)| *rate);
+    let least = rates().fold(f64::INFINITY, f64::min);
+    let most = rates().fold(0.0, f64::max);
+    Some(Kind::Cannot.says(format!(
+        "whether {} are repeats: they have the same generator, connections and address. If so, they spread from {} \
+         to {} requests/s, and a difference that is not larger says nothing",
+        list(&runs),
+        n(least),
+        n(most)
+    )))
 }
 
 /// Whether two runs are under the same load of the same generator.

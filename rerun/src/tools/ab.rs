@@ -2,7 +2,7 @@
 //!
 //! Latencies are whole milliseconds. "Time per request" is computed from the rate and no measurement of its own.
 
-use super::lines::{Line, Weight, like, rank, skip, strong, weak};
+use super::lines::{Line, Weight, like, noise, rank, skip, strong, weak};
 use super::number::{Number, count, number, size};
 use super::printed::Printed;
 
@@ -15,7 +15,7 @@ pub static LINES: &[Line] = &[
     weak("Copyright", "", skip),
     weak("Licensed to", "", skip),
     weak("Benchmarking ", "Benchmarking 127.0.0.1 (be patient)", skip),
-    weak("Completed ", "Completed 1000 requests", skip).repeated(),
+    noise("Completed "),
     weak("Finished ", "Finished 10000 requests", skip),
     strong(
         "apr_",

@@ -1,6 +1,6 @@
 //! h2load, with `--h1` for HTTP/1.1. Its rate counts answers of any status.
 
-use super::lines::{Line, Weight, like, skip, strong, weak};
+use super::lines::{Line, noise, skip, strong, weak};
 use super::number::{Number, count, number, size, time};
 use super::printed::Printed;
 
@@ -10,22 +10,31 @@ pub static LINES: &[Line] = &[
         "spawning thread #",
         "spawning thread #0: 20 total client(s). 3000 total requests",
         |run, rest| {
-            let (clients, rest) = count(rest.split_once(':')?.1)?;
+            let (thread, rest) = count(rest)?;
+            let (clients, rest) = count(rest.strip_prefix(':')?)?;
             rest.trim_start()
                 .starts_with("total client")
                 .then_some(())?;
             let clients: u32 = clients.try_into().ok()?;
-            run.connections = Some(run.connections.unwrap_or(0).checked_add(clients)?);
-            run.threads = Some(run.threads.unwrap_or(0).checked_add(1)?);
+            let before = run.threads.unwrap_or(0);
+            run.threads = Some(before.checked_add(1)?);
+            // Where the line of a thread is missing the sum is not known.
+            run.connections = match (run.connections, thread == u64::from(before)) {
+                (None, true) if before == 0 => Some(clients),
+                (Some(sum), true) => sum.checked_add(clients),
+                _ => None,
+            };
             Some(())
         },
     )
     .repeated(),
-    weak("Warm-up ", "", skip).repeated(),
+    noise("progress:"),
+    noise("Warm-up "),
+    noise("Main benchmark duration "),
+    noise("Stopped all clients "),
     weak("TLS Protocol:", "", skip),
     weak("Cipher:", "", skip),
     weak("Server Temp Key:", "", skip),
-    like(progress, Weight::Weak, "progress: 10% done", skip).repeated(),
     strong(
         "Application protocol:",
         "Application protocol: http/1.1",
@@ -34,7 +43,6 @@ pub static LINES: &[Line] = &[
             Some(())
         },
     ),
-    like(progress, Weight::Weak, "progress: 10% done", skip).repeated(),
     strong(
         "finished in ",
         "finished in 3.22s, 933.06 req/s, 153.99KB/s",
@@ -106,8 +114,28 @@ pub static LINES: &[Line] = &[
     ),
     strong("time for connect:", "", skip),
     strong("time to 1st byte:", "", skip),
-    weak("req/s", "", skip),
+    weak(
+        "req/s",
+        "req/s           :      46.69       46.70       46.70        0.00    65.00%",
+        clients,
+    ),
 ];
+
+/// A client's mean rate tells how many there were: fewer than that are the clients of threads whose lines are missing.
+fn clients(run: &mut Printed, rest: &str) -> Option<()> {
+    let (_, rest) = number(rest.trim_start().strip_prefix(':')?)?;
+    let (_, rest) = number(rest)?;
+    let (mean, _) = number(rest)?;
+    let told = run.rate.map(|rate| rate.value / mean.high());
+    if run
+        .connections
+        .zip(told)
+        .is_some_and(|(sum, told)| f64::from(sum) < told * 0.8)
+    {
+        run.connections = None;
+    }
+    Some(())
+}
 
 /// In the order of the table's head, which newer versions have changed.
 fn times(run: &mut Printed, rest: &str) -> Option<()> {
@@ -166,14 +194,6 @@ fn counted(list: &str, name: &str) -> Option<u64> {
         let (count, rest) = count(part)?;
         (rest.trim() == name).then_some(count)
     })
-}
-
-fn progress(text: &str) -> Option<&str> {
-    let words = ["progress:", "Main benchmark", "Stopped all", "Warm-up"];
-    words
-        .iter()
-        .any(|word| text.starts_with(word))
-        .then_some(text)
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub enum Weight {
     Strong,
     /// Only beside others: prose may look like it.
     Weak,
+    /// It says nothing, and may stand anywhere between others.
+    Noise,
 }
 
 /// One kind of line.
@@ -72,6 +74,10 @@ pub const fn like(
     read: Read,
 ) -> Line {
     line(Mark::Like(like), weight, example, read)
+}
+
+pub const fn noise(start: &'static str) -> Line {
+    line(Mark::Starts(start), Weight::Noise, "", skip)
 }
 
 /// A line without figures that are of use.

@@ -174,6 +174,8 @@ fn marks() -> impl Iterator<Item = &'static str> {
         "Average:",
         "Fastest:",
         "finished in ",
+        "Running ",
+        "Socket errors: connect ",
     ];
     marks.chain(more)
 }

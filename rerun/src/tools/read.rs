@@ -1,5 +1,7 @@
 //! The runs in a paste: which generator printed which lines, and what they say.
 
+use std::collections::VecDeque;
+
 use super::Tool;
 use super::cmdline::{self, Command};
 use super::lines::{Line, Weight};
@@ -60,6 +62,7 @@ struct Candidate {
 
 enum Fit {
     Read(usize, Box<Printed>),
+    Noise,
     Unread(&'static Line),
     No,
 }
@@ -81,9 +84,15 @@ impl Candidate {
             let is_behind = self
                 .at
                 .is_none_or(|at| index > at || (index == at && line.repeats));
-            let Some(rest) = line.rest(text).filter(|_| is_behind) else {
+            let Some(rest) = line.rest(text) else {
                 continue;
             };
+            if line.weight == Weight::Noise {
+                return Fit::Noise;
+            }
+            if !is_behind {
+                continue;
+            }
             let mut printed = self.printed.clone();
             if (line.read)(&mut printed, rest).is_some() {
                 return Fit::Read(index, Box::new(printed));
@@ -113,13 +122,9 @@ pub fn one(tool: Tool, text: &str) -> Printed {
 /// Everything in a paste.
 pub fn all(text: &str) -> Paste {
     let mut reader = Reader::default();
-    for line in text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| is_boundary(line))
-    {
-        reader.boundaries.push(line.0 + 1);
-    }
+    let boundaries = text.split('\n').enumerate();
+    let boundaries = boundaries.filter(|(_, line)| is_boundary(line));
+    reader.boundaries = boundaries.map(|(at, _)| at + 1).collect();
     for (number, line) in paste::lines(text) {
         reader.line(number, &line);
     }
@@ -140,7 +145,7 @@ fn is_boundary(line: &str) -> bool {
 struct Reader {
     paste: Paste,
     /// Lines at which a run ends, in order.
-    boundaries: Vec<usize>,
+    boundaries: VecDeque<usize>,
     candidates: Vec<Candidate>,
     lines: (usize, usize),
     /// The last command line, and the run's own.
@@ -150,8 +155,8 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, number: usize, text: &str) {
-        if self.boundaries.first().is_some_and(|at| *at <= number) {
-            self.boundaries.retain(|at| *at > number);
+        while self.boundaries.front().is_some_and(|at| *at <= number) {
+            self.boundaries.pop_front();
             self.close();
         }
         if text.is_empty() {
@@ -171,11 +176,13 @@ impl Reader {
     fn goes_on(&mut self, number: usize, text: &str) -> bool {
         let mut left = Vec::new();
         for candidate in &self.candidates {
-            if let Fit::Read(index, printed) = candidate.fit(text) {
-                let mut candidate = candidate.clone();
-                candidate.take(index, *printed);
-                left.push(candidate);
+            let mut candidate = candidate.clone();
+            match candidate.fit(text) {
+                Fit::Read(index, printed) => candidate.take(index, *printed),
+                Fit::Noise => (),
+                Fit::Unread(_) | Fit::No => continue,
             }
+            left.push(candidate);
         }
         if left.is_empty() {
             return false;

@@ -4,7 +4,7 @@
 //! latencies that it believes to have missed (`stats_correct`), so its mean may exceed what Little's law allows; wrk2
 //! counts from when a request was due, after ten seconds of calibration.
 
-use super::lines::{Line, Weight, like, rank, skip, strong, weak};
+use super::lines::{Line, Weight, like, noise, rank, skip, strong, weak};
 use super::number::{count, metric, number, size, time};
 use super::printed::Printed;
 
@@ -28,7 +28,7 @@ pub static WRK2: &[Line] = &[
     RUNNING,
     GAVE_UP,
     SHAPE,
-    weak("Thread calibration:", "", skip).repeated(),
+    noise("Thread calibration:"),
     HEADINGS,
     LATENCY,
     THREAD_RATE,

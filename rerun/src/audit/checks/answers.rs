@@ -35,9 +35,9 @@ fn left(case: &Case) -> String {
     let part = case.right().zip(printed.requests.filter(|all| *all > 0));
     match (part, printed.rate) {
         (Some((right, all)), Some(rate)) => format!(
-            "; of {} requests/s, {} were answered right",
-            n(rate.value),
-            n(rate.value * right as f64 / all as f64)
+            ", which leaves {} of {} requests/s",
+            n(rate.value * right as f64 / all as f64),
+            n(rate.value)
         ),
         _ => String::new(),
     }
@@ -73,10 +73,13 @@ fn statuses(case: &Case) -> Option<Finding> {
         format!(" ({})", kinds.join(", "))
     };
     Some(Kind::Failed.says(format!(
-        "{}{} answers were error pages or redirects{kinds}, counted in the rate all the same{}. Check the address \
-         with curl -i, then measure again",
+        "{}{} answers had {}{kinds}, and the rate counts them{}. Check the address with curl -i, then measure again",
         count(wrong),
         of(case),
+        match case.tool() {
+            Tool::Wrk | Tool::Wrk2 => "a status of 400 or more",
+            _ => "another status than 2xx",
+        },
         left(case)
     )))
 }
@@ -99,7 +102,7 @@ fn failed(case: &Case) -> Option<Finding> {
     };
     (all > told).then(|| {
         Kind::Failed.says(format!(
-            "{}{} requests failed, counted in the rate all the same{}. Find out why before measuring again",
+            "{}{} requests failed, and the rate counts them{}. Find out why before measuring again",
             count(all),
             of(case),
             left(case)
@@ -148,7 +151,7 @@ fn none(case: &Case) -> Finding {
     let printed = case.printed();
     match printed.requests {
         Some(0) => Kind::Failed.says("no request was answered"),
-        Some(all) if printed.whole => match case.tool() {
+        Some(all) if printed.whole && case.run.unread.is_empty() => match case.tool() {
             Tool::Wrk | Tool::Wrk2 => Kind::Proves.says(format!(
                 "{} answers, all of a status below 400 (redirects are among them), and no socket error",
                 count(all)

@@ -75,6 +75,15 @@ fn order(ranked: &[Ranked]) -> Option<Finding> {
 fn mean(case: &Case, ranked: &[Ranked]) -> Option<Finding> {
     // hey divides by less than it has added up.
     let mean = case.printed().mean.filter(|_| !case.hey_forgot())?;
+    if let Some(min) = case.printed().min
+        && mean.high() < min.low()
+    {
+        return Some(Kind::Impossible.says(format!(
+            "a mean of {} ms is below the least latency, {} ms: the figures are of different runs, or mistyped",
+            ms(mean),
+            ms(min)
+        )));
+    }
     let one = 100.0 / case.answers().unwrap_or(1).max(1) as f64;
     let (mut low, mut below) = (0.0, 0.0);
     let mut at = 0.0;
@@ -95,7 +104,14 @@ fn mean(case: &Case, ranked: &[Ranked]) -> Option<Finding> {
             short(low)
         )));
     }
-    max(case)?;
+    let max = max(case)?;
+    if mean.low() > max.high() {
+        return Some(Kind::Impossible.says(format!(
+            "a mean of {} ms is above the greatest latency, {} ms: the figures are of different runs, or mistyped",
+            ms(mean),
+            ms(max)
+        )));
+    }
     let (mut high, mut at) = (0.0, 0.0);
     for (rank, time) in ranked {
         let rank = if *rank == 100.0 {

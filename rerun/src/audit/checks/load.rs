@@ -12,6 +12,9 @@ const TOLERANCE: f64 = 0.03;
 /// Above this, one thread of ab may itself be the limit, requests a second.
 const AB_BUSY: f64 = 10_000.0;
 
+/// From this part of the ceiling on a rate says little.
+const NEAR: f64 = 0.9;
+
 /// A shorter run is mostly its beginning, seconds.
 const SHORT: f64 = 5.0;
 
@@ -33,14 +36,17 @@ pub fn check(case: &Case) -> Vec<Finding> {
     checks.iter().filter_map(|check| check(case)).collect()
 }
 
-/// `: impossible, unless …`.
-fn or_else(found: Finding, limit: AtATime) -> Finding {
-    match limit.unless {
-        Some(unless) if found.kind == Kind::Impossible => {
-            Kind::Impossible.says(format!("{}, unless {unless}", found.text))
-        }
-        _ => found,
-    }
+/// What is impossible for one request at a time on each connection. Streams are often asked for, scripts of wrk that
+/// send several are rare.
+fn or_else(case: &Case, found: Finding, limit: AtATime) -> Finding {
+    let Some(unless) = limit.unless.filter(|_| found.kind == Kind::Impossible) else {
+        return found;
+    };
+    let kind = match case.tool() {
+        Tool::Wrk | Tool::Wrk2 => Kind::Impossible,
+        _ => Kind::Careful,
+    };
+    kind.says(format!("{}, unless {unless}", found.text))
 }
 
 /// Gate 4.
@@ -53,8 +59,15 @@ fn at_ceiling(case: &Case) -> Option<Finding> {
              --connections, or publish the command line",
         ));
     };
-    let verdict = ceiling::judge(Some(rate.value), Some(limit.requests), delay, None);
-    Some(or_else(verdict.into(), limit))
+    let found = ceiling::judge(Some(rate.value), Some(limit.requests), delay, None).into();
+    let part = rate.value * delay / 1e3 / f64::from(limit.requests);
+    match found {
+        Finding { kind: Kind::Proves, text } if part >= NEAR => Some(Kind::Rank.says(format!(
+            "{text}: the delay is nearly all of each answer's time, and no rival can be {} % faster; raise c",
+            n((100.0 / part - 100.0).ceil())
+        ))),
+        found => Some(or_else(case, found, limit)),
+    }
 }
 
 /// Gate 5, where the mean is measured. ab's "Time per request" is computed from the rate, so its "Total" is taken.
@@ -96,7 +109,7 @@ fn little(case: &Case) -> Option<Finding> {
             return None;
         }
         let text = format!("{product}, and there were {limit_f}: {MIXED}");
-        return Some(or_else(Kind::Impossible.says(text), limit));
+        return Some(or_else(case, Kind::Impossible.says(text), limit));
     }
     if high < limit_f * (1.0 - TOLERANCE) {
         if is_paced(case) {
@@ -199,7 +212,7 @@ fn held(case: &Case) -> Option<Finding> {
     }
     let seconds = printed
         .seconds
-        .filter(|seconds| seconds.low() < 3.0 * CALIBRATION)?;
+        .filter(|seconds| seconds.high() < 2.0 * CALIBRATION)?;
     Some(Kind::Careful.says(format!(
         "wrk2 calibrates for {CALIBRATION} s, and its latencies are of the other {} s: take at least 30 s",
         short((seconds.value - CALIBRATION).max(0.0))

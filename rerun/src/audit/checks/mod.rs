@@ -28,6 +28,10 @@ pub fn all(case: &Case) -> Vec<Finding> {
         load::check,
     ];
     found.extend(checks.iter().flat_map(|check| check(case)));
+    // Of figures that contradict each other nothing follows.
+    if found.iter().any(|finding| finding.kind == Kind::Impossible) {
+        found.retain(|finding| finding.kind != Kind::Proves);
+    }
     found.sort_by_key(|finding| finding.kind);
     found
 }
