@@ -1,6 +1,6 @@
 //! What must not compile, and what the compiler says.
 
-use content_by_rust::{Request, Sleep};
+use content_by_rust::{Counter, Request, SharedZone, Sleep};
 
 /// The messages are those of this compiler: others word them otherwise, so that only what must
 /// not compile could be told there, not why.
@@ -32,9 +32,11 @@ impl<T: Send> NotSend<u8> for T {}
 
 /// That this compiles is the test: the compiler's words for it would list the private fields.
 #[test]
-fn requests_and_sleeps_cannot_be_sent_to_another_thread() {
+fn requests_sleeps_and_zones_cannot_be_sent_to_another_thread() {
     <Request as NotSend<_>>::holds();
     <&Request as NotSend<_>>::holds();
     <&mut Request as NotSend<_>>::holds();
     <Sleep as NotSend<_>>::holds();
+    <SharedZone as NotSend<_>>::holds();
+    <Counter as NotSend<_>>::holds();
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use support::http::{Answer, Client, get, request, text};
-use support::http2::Http2;
+use support::http2::{Frame, Http2};
 use support::{accessed, alarms, eventually, logged, logged_times, quits_in_peace};
 use test_nginx::{Server, ServerBuilder};
 
@@ -196,6 +196,12 @@ fn a_uri_that_is_none_is_500_without_the_header_lines() {
         &server,
         "internal redirect \"arrived\" is not a URI of this server",
     );
+    let answer = get(&server, "/go?to=named&by=name");
+    assert_eq!((answer.status, answer.header("X-Gone")), (500, None));
+    logged(
+        &server,
+        "named location \"named\" does not begin with \"@\"",
+    );
     nothing_is_left(server);
 }
 
@@ -339,6 +345,78 @@ fn after_a_subrequest_of_its_own() {
 }
 
 #[test]
+fn while_a_subrequest_that_nobody_awaits_goes_on() {
+    let server = server();
+    for (begin, ms) in [
+        ("/part", ""),
+        ("/part%3Fdelay=20ms", ""),
+        ("/part%3Fdelay=20ms", "&ms=2"),
+    ] {
+        for to in [
+            "/part",
+            "/part%3Fdelay=2ms",
+            "/part%3Fdelay=40ms",
+            "/proxied",
+        ] {
+            let answer = get(&server, &format!("/go?to={to}&begin={begin}{ms}"));
+            assert_eq!(answer.status, 200, "{to} {begin}");
+            match to {
+                "/proxied" => assert!(answer.text().starts_with("GET /behind"), "{answer:?}"),
+                _ => assert_eq!(answer.text(), "part", "{to} {begin}"),
+            }
+        }
+    }
+    nothing_is_left(server);
+}
+
+#[test]
+fn to_lua_and_from_there() {
+    let modules = support::companions();
+    if !modules.iter().any(|file| file.contains("lua")) {
+        eprintln!("skipped: there is no Lua module for this nginx");
+        return;
+    }
+    let modules = modules
+        .into_iter()
+        .chain([support::module("test-handlers")]);
+    let server = builder().nginx(support::nginx_with(modules));
+    let server = support::start(server.config(format!(
+        "{CONFIG}
+         location = /lua {{
+             content_by_lua_block {{
+                 ngx.req.read_body()
+                 ngx.sleep(0.002)
+                 ngx.say(ngx.var.uri, ' ', ngx.req.get_body_data())
+             }}
+         }}
+         location = /lua_exec {{
+             content_by_lua_block {{ ngx.sleep(0.002) ngx.exec('/go', {{ to = '/arrived' }}) }}
+         }}"
+    )));
+    for ms in ["", "&ms=2"] {
+        let answer = post(&server, &format!("/go?to=/lua{ms}"), "abc", false);
+        assert_eq!(answer.text(), "/lua abc\n");
+        let answer = post(
+            &server,
+            &format!("/go?to=/lua{ms}&read=whole"),
+            "abc",
+            false,
+        );
+        assert_eq!(answer.text(), "/lua nil\n");
+        let answer = post(
+            &server,
+            &format!("/go?to=/lua{ms}&read=passed+on"),
+            "abc",
+            true,
+        );
+        assert_eq!(answer.text(), "/lua cba\n");
+    }
+    let answer = text(&server, "/lua_exec");
+    assert_eq!(answer, "GET /arrived? length None body \"\" by /go\n");
+    nothing_is_left(server);
+}
+
+#[test]
 fn after_the_head_it_is_too_late() {
     let server = server();
     let mut client = Client::connect(server.addr());
@@ -402,6 +480,44 @@ fn http2() {
     let alive = client.get("/alive");
     let answers = client.answers(1);
     assert_eq!((answers[0].0, &answers[0].1.body[..]), (alive, &b"0\n"[..]));
+    drop(client);
+    quits_in_peace(server);
+}
+
+/// The body of one stream's answer. Others' frames, and nginx's word that it wants no more of a
+/// request, are passed over.
+#[track_caller]
+fn body_of(client: &mut Http2, wanted: u32) -> String {
+    let mut body = Vec::new();
+    loop {
+        if let Frame::Data { stream, bytes, end } = client.next().expect("a frame")
+            && stream == wanted
+        {
+            body.extend(bytes);
+            if end {
+                return String::from_utf8(body).expect("a text");
+            }
+        }
+    }
+}
+
+#[test]
+fn http2_and_the_rest_of_a_body() {
+    let server = support::start(builder().http2(true));
+    let mut client = Http2::connect(server.addr());
+    for to in ["/arrived", "/arrived%3Fwait=5"] {
+        let path = format!("/go_chunk?read=chunk&to={to}");
+        let (stream, begin) = client.request("POST", &path, false);
+        client.send(&[begin, Http2::data(stream, b"begun", false)].concat());
+        let body = body_of(&mut client, stream);
+        assert!(body.contains("length None body \"\""), "{body}");
+        client.send(&Http2::data(stream, &[b'x'; 5000], true));
+    }
+    // The connection goes on.
+    let ok = client.get("/ok");
+    assert_eq!(body_of(&mut client, ok), "OK\n");
+    let alive = client.get("/alive");
+    assert_eq!(body_of(&mut client, alive), "0\n");
     drop(client);
     quits_in_peace(server);
 }

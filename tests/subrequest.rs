@@ -249,6 +249,17 @@ fn a_method_or_a_type_that_is_none_is_an_error() {
 }
 
 #[test]
+fn a_head_has_an_end() {
+    let server = server();
+    for uri in ["/part?n=1", "/behind?n=1", "/proxied?n=1"] {
+        let path = ask("/ask_with?method=HEAD", &[uri]);
+        let answer = text(&server, &path);
+        assert!(answer.starts_with("200 "), "{answer}");
+    }
+    nothing_is_left(server);
+}
+
+#[test]
 fn several_with_bodies_at_once() {
     let server = server();
     for uri in ["/echoed", "/seen_echoed"] {

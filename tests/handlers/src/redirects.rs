@@ -2,17 +2,19 @@
 
 use super::bodies::Alive;
 use content_by_rust::{Level, Request, Response, Result, sleep};
+use futures::FutureExt;
 use std::time::Duration;
 
 #[derive(Default)]
 struct Trail(Vec<String>);
 
 /// Goes on to `?to=`, a URI, or a name that begins with `@`: at once, after `?ms=`, when the body
-/// has been read (`?read=chunk`, `whole` or `passed on`), or a subrequest answered (`?ask=`).
+/// has been read (`?read=chunk`, `whole` or `passed on`), a subrequest answered (`?ask=`) or begun (`?begin=`).
 pub async fn go(request: &mut Request) -> Result<Response> {
     let _alive = Alive::new();
     let arg = |name| request.arg(name).map(str::to_owned);
-    let (to, read, ask) = (arg("to").unwrap_or_default(), arg("read"), arg("ask"));
+    let (to, read) = (arg("to").unwrap_or_default(), arg("read"));
+    let (ask, begin) = (arg("ask"), arg("begin"));
     let ms = request.arg("ms").and_then(|ms| ms.parse().ok());
     let path = request.path().to_owned();
     request.data::<Trail>().0.push(path);
@@ -33,12 +35,17 @@ pub async fn go(request: &mut Request) -> Result<Response> {
     if let Some(ask) = ask {
         request.subrequest(ask).await?;
     }
-    request.log(Level::Notice, "goes on");
-    Ok(match to.starts_with('@') {
-        true => Response::named_location(to),
-        false => Response::internal_redirect(to),
+    if let Some(begin) = begin {
+        assert!(request.subrequest(begin).now_or_never().is_none());
     }
-    .header("X-Gone", "on"))
+    request.log(Level::Notice, "goes on");
+    Ok(
+        match to.starts_with('@') || request.arg("by") == Some("name") {
+            true => Response::named_location(to),
+            false => Response::internal_redirect(to),
+        }
+        .header("X-Gone", "on"),
+    )
 }
 
 /// What is seen where [`go`] leads: the request, its body, and the way.
