@@ -58,8 +58,9 @@ impl From<Verdict> for Finding {
             Outcome::Warn => Kind::Careful,
             Outcome::Refuse => Kind::Impossible,
         };
-        let text = verdict.text.strip_prefix("cannot rank: ");
-        kind.says(text.unwrap_or(&verdict.text))
+        // The label says so already.
+        let text = verdict.text.trim_start_matches("cannot rank: ");
+        kind.says(text.trim_start_matches("unknown: "))
     }
 }
 

@@ -90,7 +90,8 @@ fn head(out: &mut String, index: usize, case: &Case) {
     if let Some(rate) = printed.rate {
         figures.push(format!("{} requests/s", n(rate.value)));
     }
-    match (printed.requests, printed.seconds) {
+    let requests = printed.requests.filter(|_| !case.hey_forgot());
+    match (requests, printed.seconds) {
         (Some(requests), Some(seconds)) => {
             figures.push(format!(
                 "{} requests in {} s",

@@ -3,7 +3,7 @@
 //! Latencies are whole milliseconds. "Time per request" is computed from the rate and no measurement of its own.
 
 use super::lines::{Line, Weight, like, noise, rank, skip, strong, weak};
-use super::number::{Number, count, number, size};
+use super::number::{Number, count, number, plain, size};
 use super::printed::Printed;
 
 pub static LINES: &[Line] = &[
@@ -95,7 +95,7 @@ pub static LINES: &[Line] = &[
         "Time taken for tests:",
         "Time taken for tests:   2.134 seconds",
         |run, rest| {
-            run.seconds = Some(number(rest)?.0);
+            run.seconds = Some(plain(rest)?.0);
             Some(())
         },
     ),
@@ -168,7 +168,7 @@ pub static LINES: &[Line] = &[
         "Requests per second:",
         "Requests per second:    4685.38 [#/sec] (mean)",
         |run, rest| {
-            run.rate = Some(number(rest)?.0);
+            run.rate = Some(plain(rest)?.0);
             Some(())
         },
     ),
@@ -176,7 +176,7 @@ pub static LINES: &[Line] = &[
         "Time per request:",
         "Time per request:       21.343 [ms] (mean)",
         |run, rest| {
-            let (ms, rest) = number(rest)?;
+            let (ms, rest) = plain(rest)?;
             (!rest.contains("across")).then_some(())?;
             run.by_rate[0] = Some(ms);
             Some(())
@@ -186,7 +186,7 @@ pub static LINES: &[Line] = &[
         "Time per request:",
         "Time per request:       0.213 [ms] (mean, across all concurrent requests)",
         |run, rest| {
-            run.by_rate[1] = Some(number(rest)?.0);
+            run.by_rate[1] = Some(plain(rest)?.0);
             Some(())
         },
     ),
@@ -194,7 +194,7 @@ pub static LINES: &[Line] = &[
         "Transfer rate:",
         "Transfer rate:          1234.56 [Kbytes/sec] received",
         |run, rest| {
-            let (rate, unit) = number(rest)?;
+            let (rate, unit) = plain(rest)?;
             if unit.contains("[Kbytes/sec] received") {
                 run.byte_rate = Some(rate.times(1024.0));
             }
@@ -227,7 +227,7 @@ pub static LINES: &[Line] = &[
     like(rank, Weight::Weak, "50%      1", |run, text| {
         let (rank, rest) = text.split_once('%')?;
         let rank: f64 = rank.parse().ok()?;
-        let (ms, rest) = number(rest)?;
+        let (ms, rest) = plain(rest)?;
         (rest.trim().is_empty() || rest.contains("longest")).then_some(())?;
         if rank == 100.0 {
             run.max = Some(run.max.unwrap_or(ms));

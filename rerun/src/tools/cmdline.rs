@@ -43,7 +43,10 @@ pub fn find(text: &str) -> Option<Command> {
 
 /// Of a word such as `./wrk` or `$wrk`.
 fn named(word: &str) -> Option<Tool> {
-    let name = word.rsplit('/').next()?.trim_start_matches(['$', '#', '%']);
+    let name = word
+        .rsplit(['/', ':'])
+        .next()?
+        .trim_start_matches(['$', '#', '%']);
     match name {
         "boom" => Some(Tool::Hey),
         _ => Tool::ALL.into_iter().find(|tool| tool.name() == name),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result};
 
 use super::lines::{Line, Weight, like, skip, strong, weak};
-use super::number::{Number, count, number, time};
+use super::number::{Number, count, plain, time};
 
 /// Its file, gone when this is dropped.
 pub struct Plan(PathBuf);
@@ -66,7 +66,7 @@ pub static LINES: &[Line] = &[
         "Time taken for tests ",
         "Time taken for tests      0.8 seconds",
         |run, rest| {
-            run.seconds = Some(number(rest)?.0);
+            run.seconds = Some(plain(rest)?.0);
             Some(())
         },
     ),
@@ -95,7 +95,7 @@ pub static LINES: &[Line] = &[
         "Requests per second ",
         "Requests per second       50196.00 [#/sec]",
         |run, rest| {
-            run.rate = Some(number(rest)?.0);
+            run.rate = Some(plain(rest)?.0);
             Some(())
         },
     ),

@@ -1,7 +1,7 @@
 //! h2load, with `--h1` for HTTP/1.1. Its rate counts answers of any status.
 
 use super::lines::{Line, noise, skip, strong, weak};
-use super::number::{Number, count, number, size, time};
+use super::number::{Number, count, number, plain, size, time};
 use super::printed::Printed;
 
 pub static LINES: &[Line] = &[
@@ -48,7 +48,7 @@ pub static LINES: &[Line] = &[
         "finished in 3.22s, 933.06 req/s, 153.99KB/s",
         |run, rest| {
             let (seconds, rest) = duration(rest)?;
-            let (rate, rest) = number(rest.trim_start().strip_prefix(',')?)?;
+            let (rate, rest) = plain(rest.trim_start().strip_prefix(',')?)?;
             let rest = rest.trim_start().strip_prefix("req/s")?;
             run.seconds = Some(seconds);
             run.rate = Some(rate);

@@ -4,7 +4,7 @@
 //! sums of all by that many.
 
 use super::lines::{Line, Weight, bracket, like, rank, skip, strong, weak};
-use super::number::{count, number, size, time};
+use super::number::{count, number, plain, size, time};
 use super::printed::Printed;
 
 /// Answers of which hey keeps latency and status.
@@ -63,7 +63,7 @@ pub const AVERAGE: Line = strong("Average:", "Average:\t0.0023 secs", |run, rest
 });
 
 pub const RATE: Line = strong("Requests/sec:", "Requests/sec:\t18354.4584", |run, rest| {
-    run.rate = Some(number(rest)?.0);
+    run.rate = Some(plain(rest)?.0);
     Some(())
 });
 

@@ -55,6 +55,12 @@ pub fn number(text: &str) -> Option<(Number, &str)> {
         }
         None => (0, rest),
     };
+    // `4,68` and `1.2.3` are no numbers that a generator prints.
+    let mut after = rest.bytes();
+    if matches!(after.next(), Some(b',' | b'.')) && after.next().is_some_and(|c| c.is_ascii_digit())
+    {
+        return None;
+    }
     let all = &text[..text.len() - rest.len()];
     let value: f64 = all.replace(',', "").parse().ok()?;
     let exact = places == 0 && !head.is_empty();
@@ -84,9 +90,14 @@ fn digits(text: &str) -> usize {
     at
 }
 
+/// A number without a unit, and what follows it.
+pub fn plain(text: &str) -> Option<(Number, &str)> {
+    number(text).filter(|(_, rest)| !rest.starts_with(char::is_alphabetic))
+}
+
 /// A whole number that was counted, and what follows it.
 pub fn count(text: &str) -> Option<(u64, &str)> {
-    let (number, rest) = number(text)?;
+    let (number, rest) = plain(text)?;
     (number.step == 1.0).then_some((number.value as u64, rest))
 }
 
@@ -169,10 +180,12 @@ mod tests {
         assert_eq!(all("  12"), Some((12.0, 1.0)));
         assert_eq!(all("1,234,567"), Some((1_234_567.0, 1.0)));
         assert_eq!(number("10, 20").unwrap().1, ", 20");
-        assert_eq!(number("1,2345").unwrap().1, ",2345");
-        for text in ["", "x", "-5", "nan", ".5", "inf", ",123", "1e"] {
-            assert!(all(text).is_none() || text == "1e", "{text}");
+        for text in [
+            "", "x", "-5", "nan", ".5", "inf", ",123", "4,68", "1,2345", "1.2.3",
+        ] {
+            assert_eq!(all(text), None, "{text}");
         }
+        assert_eq!(plain("4685x"), None);
         assert_eq!(all(&"9".repeat(400)), None);
     }
 

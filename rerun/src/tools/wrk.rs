@@ -5,7 +5,7 @@
 //! counts from when a request was due, after ten seconds of calibration.
 
 use super::lines::{Line, Weight, like, noise, rank, skip, strong, weak};
-use super::number::{count, metric, number, size, time};
+use super::number::{count, metric, number, plain, size, time};
 use super::printed::Printed;
 
 pub static WRK: &[Line] = &[
@@ -199,7 +199,7 @@ const STATUSES: Line = strong(
 
 /// Failures are printed before it, if there are any.
 const RATE: Line = strong("Requests/sec:", "Requests/sec:  51822.27", |run, rest| {
-    run.rate = Some(number(rest)?.0);
+    run.rate = Some(plain(rest)?.0);
     run.whole = run.requests.is_some();
     if run.whole {
         run.non_2xx.get_or_insert(0);

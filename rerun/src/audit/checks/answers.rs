@@ -33,14 +33,14 @@ fn of(case: &Case) -> String {
 fn left(case: &Case) -> String {
     let printed = case.printed();
     let part = case.right().zip(printed.requests.filter(|all| *all > 0));
-    match (part, printed.rate) {
-        (Some((right, all)), Some(rate)) => format!(
-            ", which leaves {} of {} requests/s",
-            n(rate.value * right as f64 / all as f64),
-            n(rate.value)
-        ),
-        _ => String::new(),
+    let Some(((right, all), rate)) = part.zip(printed.rate) else {
+        return String::new();
+    };
+    let (left, rate) = (n(rate.value * right as f64 / all as f64), n(rate.value));
+    if left == rate {
+        return String::new();
     }
+    format!(", which leaves {left} of {rate} requests/s")
 }
 
 fn gave_up(case: &Case) -> Option<Finding> {
@@ -136,14 +136,14 @@ fn errors(case: &Case) -> Option<Finding> {
     } else {
         "the server refused or closed connections: check its limits on both sides before measuring again"
     };
+    // Beside what wrk counts, among what the others count.
+    let left = match case.tool() {
+        Tool::Hey | Tool::Oha => left(case),
+        _ => String::new(),
+    };
     Some(Kind::Failed.says(format!(
-        "errors beside the answers ({}): {advice}{}",
-        kinds.join(", "),
-        if matches!(case.tool(), Tool::Hey | Tool::Oha) {
-            left(case)
-        } else {
-            String::new()
-        }
+        "errors without an answer ({}){left}: {advice}",
+        kinds.join(", ")
     )))
 }
 
@@ -151,6 +151,9 @@ fn none(case: &Case) -> Finding {
     let printed = case.printed();
     match printed.requests {
         Some(0) => Kind::Failed.says("no request was answered"),
+        Some(_) if case.hey_forgot() => Kind::Cannot.says(
+            "whether requests failed: hey keeps the statuses of the first 1,000,000 answers only",
+        ),
         Some(all) if printed.whole && case.run.unread.is_empty() => match case.tool() {
             Tool::Wrk | Tool::Wrk2 => Kind::Proves.says(format!(
                 "{} answers, all of a status below 400 (redirects are among them), and no socket error",

@@ -87,8 +87,13 @@ fn against(case: &Case, body: &Body) -> Finding {
         ));
     }
     let known = page(each.value).map(|page| format!(", as long as {page}"));
+    let average = if case.tool() == Tool::Ab {
+        ""
+    } else {
+        " on average"
+    };
     Kind::Failed.says(format!(
-        "bodies have {} bytes{}, not the {}: ask for the address that was meant, and look at the body",
+        "bodies have {} bytes{average}{}, not the {}: ask for the address that was meant, and look at the body",
         short(each.value),
         known.unwrap_or_default(),
         body.shown
@@ -128,6 +133,9 @@ fn alone(case: &Case) -> Option<Finding> {
         return Some(Kind::Careful.says("bodies are empty: is that what was meant?"));
     }
     let page = page(each.value)?;
+    if page.contains("404") && case.printed().not_2xx() == Some(0) {
+        return None;
+    }
     Some(Kind::Careful.says(format!(
         "bodies have {} bytes, as long as {page}: is that what was meant?",
         short(each.value)

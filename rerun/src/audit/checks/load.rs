@@ -62,8 +62,11 @@ fn at_ceiling(case: &Case) -> Option<Finding> {
     let found = ceiling::judge(Some(rate.value), Some(limit.requests), delay, None).into();
     let part = rate.value * delay / 1e3 / f64::from(limit.requests);
     match found {
-        Finding { kind: Kind::Proves, text } if part >= NEAR => Some(Kind::Rank.says(format!(
-            "{text}: the delay is nearly all of each answer's time, and no rival can be {} % faster; raise c",
+        Finding {
+            kind: Kind::Proves,
+            text,
+        } if part >= NEAR => Some(Kind::Rank.says(format!(
+            "{text}: had every answer waited, no rival could be {} % faster; raise c",
             n((100.0 / part - 100.0).ceil())
         ))),
         found => Some(or_else(case, found, limit)),
@@ -98,6 +101,14 @@ fn little(case: &Case) -> Option<Finding> {
         n(at_a_time.value)
     );
     if low > limit_f * (1.0 + TOLERANCE) {
+        if case
+            .run
+            .command
+            .as_ref()
+            .is_some_and(|command| command.script)
+        {
+            return None;
+        }
         if case.tool() == Tool::Wrk {
             return Some(Kind::Cannot.says(format!(
                 "the mean latency: {product}, and there were {limit_f}. wrk adds latencies that it believes to have \
@@ -112,7 +123,8 @@ fn little(case: &Case) -> Option<Finding> {
         return Some(or_else(case, Kind::Impossible.says(text), limit));
     }
     if high < limit_f * (1.0 - TOLERANCE) {
-        if is_paced(case) {
+        // Requests that ran into a timeout or an error are in no mean.
+        if is_paced(case) || printed.errors() > 0 {
             return None;
         }
         return Some(Kind::Careful.says(format!(
