@@ -505,11 +505,11 @@ unsafe fn drop_future<H: Handler, F>(header: NonNull<Header>, worker: &Worker) {
 
 /// nginx ends the request: it is freed, or terminated.
 extern "C" fn on_cleanup(data: *mut c_void) {
-    let Some(header) = NonNull::new(data.cast::<Header>()) else {
-        return;
+    // SAFETY: the node that brought us here is part of the header, and says so (invariant 1).
+    let (header, this) = unsafe {
+        let header = NonNull::new_unchecked(data.cast::<Header>());
+        (header, header.as_ref())
     };
-    // SAFETY: the node that brought us here is part of the header (invariant 1).
-    let this = unsafe { header.as_ref() };
     if this.state.get() != State::Done {
         this.cancel(header);
     }

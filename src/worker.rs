@@ -166,6 +166,18 @@ impl Worker {
         }
     }
 
+    /// As [`wake_by`](Worker::wake_by), for the wakes of `run_ready`: that looks into the queue.
+    #[inline(always)]
+    pub(crate) fn queue_by(&self, waker: Waker) {
+        debug_assert!(self.running.get());
+        match wake::key_of(&waker) {
+            Some(key) => {
+                self.tasks.queue(key);
+            }
+            None => panics::contained(|| waker.wake()),
+        }
+    }
+
     /// Makes a task ready. It is polled before the next turn of the loop where `run_ready` is at
     /// work and has not begun with its batch, in the next turn otherwise.
     #[inline(always)]

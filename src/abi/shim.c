@@ -660,7 +660,7 @@ cbr_now(void)
     clock_gettime(CLOCK_MONOTONIC, &ts);
 #endif
 
-    return (ngx_msec_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    return (ngx_msec_t) ts.tv_sec * 1000 + (ngx_msec_t) ts.tv_nsec / 1000000;
 
 #else
 

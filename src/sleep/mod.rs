@@ -93,8 +93,8 @@ impl Sleep {
         }
         let worker = worker::here().expect("sleep() outside nginx's event thread");
         let waker = wake::cloned(cx.waker());
-        let deadline = abi::now() + self.msec;
         let queue = worker.timers.queue(self.msec);
+        let deadline = abi::now() + self.msec;
         self.state = State::Waiting(Node::new());
         if let State::Waiting(node) = &self.state {
             // SAFETY: the node is part of a pinned future, and is unlinked when that is dropped
@@ -171,7 +171,7 @@ extern "C" fn on_timer(event: *mut ngx_event_t) {
     let Some(worker) = worker::here() else { return };
     worker.run_ready(|worker: &Worker| {
         worker.timers.expire(queue, abi::cached_now(), |waker| {
-            worker.wake_by(waker);
+            worker.queue_by(waker);
         });
     });
 }
