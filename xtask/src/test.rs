@@ -11,9 +11,10 @@ use crate::nginx::{self, Choice, Nginx};
 use crate::{build, project, shell};
 
 /// Module crates that tests load, built along where they are in the workspace.
-const FOR_TESTS: [&str; 6] = [
+const FOR_TESTS: [&str; 7] = [
     "test-handlers",
     "test-tokio-handlers",
+    "test-from-lua",
     "greeter",
     "events",
     "fan-out",
