@@ -62,7 +62,7 @@ impl Exchange {
         for line in head {
             let _ = write!(request, "{line}\r\n");
         }
-        if let Some(body) = body {
+        if let Some(body) = &body {
             let _ = write!(request, "Content-Length: {}\r\n", body.len());
         }
         request + "\r\n" + &body.unwrap_or_default()

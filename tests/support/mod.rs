@@ -129,13 +129,7 @@ pub fn module(package: &str) -> String {
 
 /// The modules that are loaded beside the shipped one where there are any: Lua among them.
 pub fn companions() -> Vec<String> {
-    const NAME: &str = "TEST_NGINX_LOAD_MODULES";
-    let all = std::env::var(NAME).unwrap_or_else(|_| {
-        let file = root().join("target/module/test.env");
-        let text = std::fs::read_to_string(file).expect("what the build has left");
-        let line = text.lines().find_map(|line| line.strip_prefix(NAME));
-        line.expect("the modules")[1..].to_owned()
-    });
+    let all = &settings()["TEST_NGINX_LOAD_MODULES"];
     let all = all.split_whitespace();
     all.filter(|file| !file.ends_with("/ngx_http_rust_module.so"))
         .map(str::to_owned)
