@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn what_is_around_output_changes_nothing(
         (_, text) in output(),
-        start in select(vec!["", "> ", "    ", "\t", "> > ", "\u{1b}[32m", "\u{feff}", "│ "]),
+        start in select(vec!["", "> ", "    ", "\t", "> > ", "\u{1b}[32m", "\u{feff}", "│ ", "bench_1  | ", "2022-11-28T12:54:33.9710971Z "]),
         end in select(vec!["", "\r", "  ", "\u{1b}[0m", "\u{a0}", "<br>"]),
         around in select(vec![("", ""), ("```\n", "```\n"), ("Node.js 比 Go 慢 3 倍：\n", "结论 100%\n")]),
     ) {

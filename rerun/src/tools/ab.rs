@@ -228,7 +228,8 @@ pub static LINES: &[Line] = &[
         let (rank, rest) = text.split_once('%')?;
         let rank: f64 = rank.parse().ok()?;
         let (ms, rest) = plain(rest)?;
-        (rest.trim().is_empty() || rest.contains("longest")).then_some(())?;
+        let rest = rest.trim();
+        (rest.is_empty() || rest == "ms" || rest.contains("longest")).then_some(())?;
         if rank == 100.0 {
             run.max = Some(run.max.unwrap_or(ms));
         }

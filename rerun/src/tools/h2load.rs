@@ -77,9 +77,11 @@ pub static LINES: &[Line] = &[
         "status codes: 1990 2xx, 0 3xx, 10 4xx, 0 5xx",
         |run, rest| {
             for (class, name) in [(2, "2xx"), (3, "3xx"), (4, "4xx"), (5, "5xx")] {
-                run.statuses.push((class, counted(rest, name)?));
+                let count = counted(rest, name);
+                run.statuses.extend(count.map(|count| (class, count)));
             }
             run.whole = run.requests.is_some();
+            run.statuses.first()?;
             Some(())
         },
     ),

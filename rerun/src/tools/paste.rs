@@ -19,7 +19,7 @@ pub fn lines(text: &str) -> Vec<Numbered> {
             vec![plain]
         };
         for row in rows {
-            let row = table_row(&bare(&row));
+            let row = table_row(&bare(without_log(&row)));
             lines.extend(
                 apart(&row)
                     .into_iter()
@@ -86,6 +86,22 @@ fn without_tags(text: &str) -> String {
     out
 }
 
+/// Without what a log writes before each line: the time, or the name of a container and a bar.
+fn without_log(text: &str) -> &str {
+    let trimmed = text.trim_start();
+    let (first, rest) = trimmed.split_once(' ').unwrap_or((trimmed, ""));
+    let is_time = first.ends_with('Z')
+        && first.contains('T')
+        && first.starts_with(|c: char| c.is_ascii_digit());
+    if is_time {
+        return rest;
+    }
+    match rest.trim_start().strip_prefix("| ") {
+        Some(line) if first.contains(['_', '-']) && !rest.ends_with('|') => line,
+        _ => text,
+    }
+}
+
 /// Without quotes, bullets, comments and the frame of a box.
 fn bare(text: &str) -> String {
     let mut text = text.trim();
@@ -141,8 +157,10 @@ fn apart(text: &str) -> Vec<&str> {
     // `12 requests in 1.00s`, behind other figures.
     if let Some(at) = text.find(" requests in ") {
         let before = &text[..at];
-        let digits = before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        starts.extend((digits > 0 && digits < at).then_some(digits));
+        let digits = before
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ',')
+            .len();
+        starts.extend((before[..digits].ends_with(' ') && digits < at).then_some(digits));
     }
     starts.sort_unstable();
     starts.dedup();
@@ -200,6 +218,8 @@ mod tests {
             "// Requests/sec: 1.5",
             "Ｒequests/sec： 1.5",
             "<tr><th>Requests/sec:</th> <td>1.5</td></tr>",
+            "2022-11-28T12:54:33.9710971Z Requests/sec: 1.5",
+            "bench_1        | Requests/sec: 1.5",
         ] {
             let lines = clean(text);
             assert_eq!(lines.len(), 1, "{text}: {lines:?}");
@@ -215,6 +235,8 @@ mod tests {
         let text = "Running 1s test @ http://x/ 2 threads and 10 connections Latency 1.00ms 2.00ms 3.00ms 90% \
                     Req/Sec 1k 1k 1k 90% 120 requests in 1.00s, 1.00MB read Requests/sec: 120.00 Transfer/sec: 1.00MB";
         assert_eq!(clean(text).len(), 6, "{:#?}", clean(text));
+        let text = "  3,180,234 requests in 30.00s, 1.23GB read";
+        assert_eq!(clean(text), [text.trim()]);
         // A word of prose is not a mark.
         assert_eq!(clean("see Requests/sec: it is high").len(), 1);
     }

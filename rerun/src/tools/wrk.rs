@@ -108,7 +108,11 @@ const SHAPE: Line = like(
     shape,
 );
 
-const HEADINGS: Line = weak("Thread Stats", "", skip);
+/// A variant of wrk2 has `99%` where others have `Max`.
+const HEADINGS: Line = weak("Thread Stats", "", |run, rest| {
+    run.columns = rest.split_whitespace().map(str::to_owned).collect();
+    Some(())
+});
 
 const LATENCY: Line = like(
     |text| figures(text, "Latency"),
@@ -120,7 +124,11 @@ const LATENCY: Line = like(
         let (max, rest) = time(rest)?;
         run.mean = Some(mean);
         run.deviation = Some(deviation);
-        run.max = Some(max);
+        if run.columns.iter().any(|column| column == "99%") {
+            run.percentiles.push((99.0, max.within(RESOLUTION)));
+        } else {
+            run.max = Some(max);
+        }
         run.within = number(rest).map(|(percent, _)| percent);
         if rest.contains("nan") {
             // Nothing was answered, and all of them are zero.

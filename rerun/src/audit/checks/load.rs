@@ -110,11 +110,7 @@ fn little(case: &Case) -> Option<Finding> {
             return None;
         }
         if case.tool() == Tool::Wrk {
-            return Some(Kind::Cannot.says(format!(
-                "the mean latency: {product}, and there were {limit_f}. wrk adds latencies that it believes to have \
-                 missed; with these answers' own the mean would be about {} ms",
-                short(limit_f / rate.value * 1e3)
-            )));
+            return Some(or_else(case, corrected(case, &product, limit), limit));
         }
         if is_paced(case) && case.tool() == Tool::Oha {
             return None;
@@ -134,6 +130,45 @@ fn little(case: &Case) -> Option<Finding> {
     }
     let is_sharp = high - low <= limit_f * 2.0 * TOLERANCE;
     is_sharp.then(|| Kind::Proves.says(format!("{product}, of {limit_f}: Little's law holds")))
+}
+
+/// wrk's mean, which is more than the connections allow.
+///
+/// wrk takes each latency v of at least twice the mean interval e between the answers of a connection for a stall, and
+/// adds v - e, v - 2e and so on (`stats_correct` in `wrk.c`). The latencies that it measured have a mean of e at most, so
+/// the most that this can make of them is where a part e/M of them takes M, the maximum, and the others nothing.
+fn corrected(case: &Case, product: &str, limit: AtATime) -> Finding {
+    let printed = case.printed();
+    let rate = printed.rate.map_or(0.0, Number::low);
+    let interval = f64::from(limit.requests) / rate * 1e3;
+    let most = printed.max.map(|max| {
+        let max = max.high().max(interval);
+        if max < 2.0 * interval {
+            return interval;
+        }
+        max * (max + interval) / (2.0 * (2.0 * max - interval))
+    });
+    // An interval more for those that are not whole.
+    let most = most.map(|most| (most + interval) * 1.05);
+    let found = printed
+        .mean
+        .zip(most)
+        .filter(|(mean, most)| mean.low() > *most);
+    if let Some((mean, most)) = found {
+        return Kind::Impossible.says(format!(
+            "a mean of {} ms: {product}, and there were {}. Even with the latencies that wrk adds for stalls it is {} \
+             ms at most",
+            short(mean.value),
+            limit.requests,
+            short(most)
+        ));
+    }
+    Kind::Cannot.says(format!(
+        "the mean latency: {product}, and there were {}. wrk adds latencies that it believes to have missed; with \
+         these answers' own the mean would be about {} ms",
+        limit.requests,
+        short(interval)
+    ))
 }
 
 const MIXED: &str = "more than there were is impossible; one of the figures is not of this run";
@@ -266,4 +301,61 @@ fn is_paced(case: &Case) -> bool {
         .command
         .as_ref()
         .is_some_and(|command| command.rate.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::audit::case::{Case, Meant};
+    use crate::audit::finding::Kind;
+    use crate::tools::read;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        let paste = read::all(text);
+        let meant = Meant::default();
+        let case = Case {
+            run: &paste.runs[0],
+            meant: &meant,
+        };
+        super::little(&case)
+            .iter()
+            .map(|found| found.kind)
+            .collect()
+    }
+
+    fn wrk(mean: &str, max: &str) -> String {
+        format!(
+            "2 threads and 100 connections\nLatency  {mean}  1.00ms  {max}  90.00%\n\
+             100000 requests in 10.00s, 15.00MB read\nRequests/sec:  10000.00\n"
+        )
+    }
+
+    /// 100 connections and 10,000 requests/s leave 10 ms for each.
+    #[test]
+    fn what_wrk_may_add() {
+        assert_eq!(kinds(&wrk("10.00ms", "15.00ms")), [Kind::Proves]);
+        assert_eq!(kinds(&wrk("7.00ms", "15.00ms")), [Kind::Careful]);
+        // Stalls of a second may be made to 250 ms.
+        assert_eq!(kinds(&wrk("50.00ms", "1.00s")), [Kind::Cannot]);
+        assert_eq!(kinds(&wrk("400.00ms", "1.00s")), [Kind::Impossible]);
+        // There was no stall.
+        assert_eq!(kinds(&wrk("30.00ms", "35.00ms")), [Kind::Impossible]);
+    }
+
+    #[test]
+    fn others_add_nothing() {
+        let hey = |average: &str| {
+            format!(
+                "$ hey -n 100000 -c 100 http://localhost/\nSummary:\n Total:\t10.0000 secs\n Average:\t{average} secs\n \
+                 Requests/sec:\t10000.0000\nStatus code distribution:\n [200]\t100000 responses\n"
+            )
+        };
+        assert_eq!(kinds(&hey("0.0100")), [Kind::Proves]);
+        assert_eq!(kinds(&hey("0.0120")), [Kind::Impossible]);
+        assert_eq!(kinds(&hey("0.0080")), [Kind::Careful]);
+        // -q limits the rate, and connections stand idle.
+        assert_eq!(
+            kinds(&hey("0.0080").replace("-c 100", "-c 100 -q 1000")),
+            []
+        );
+    }
 }
