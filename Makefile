@@ -11,7 +11,7 @@ build: ## target/module/ngx_http_rust_module.so for the system's nginx, or for N
 run: ## nginx in the foreground on 127.0.0.1:8080 [NGINX=...]
 	@xtask/start run
 
-compare: ## the module beside Lua and echo in one nginx: every answer checked, then measured side by side
+compare: ## the module beside Lua, echo, njs, return and php-fpm: every answer checked, then measured side by side [NGINX=...]
 	@xtask/start compare
 
 instructions: ## what a request costs: instructions, allocations, system calls, memory, beside Lua, echo and nginx's own

@@ -19,8 +19,8 @@ pub enum Need {
     Toolchain,
     /// The system's nginx, its source, and the modules to compare with.
     SystemNginx,
-    /// The load generator.
-    Measuring,
+    /// What `rerun compare` measures beside nginx's modules, and the generator that its own is compared with.
+    Comparing,
     /// What counts instructions, system calls and allocations, and loads what is counted.
     Counting,
     /// What the `.t` files are read and asked with, and what the examples ask.
@@ -49,7 +49,7 @@ impl Need {
                 "libnginx-mod-http-echo",
                 "libnginx-mod-http-js",
             ],
-            Self::Measuring => &["wrk"],
+            Self::Comparing => &["php-fpm", "wrk"],
             Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
             Self::Browser => &["chromium", "fonts-dejavu-core"],
@@ -61,7 +61,7 @@ impl Need {
         match self {
             Self::Toolchain => &["cc", "make"],
             Self::SystemNginx => &["nginx"],
-            Self::Measuring => &["wrk", "taskset"],
+            Self::Comparing => &["wrk"],
             Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
             Self::Browser => &[],

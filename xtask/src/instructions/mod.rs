@@ -12,21 +12,23 @@
 mod allocations;
 mod callgrind;
 mod h2load;
+mod http;
 mod memory;
 mod profile;
 mod report;
 mod server;
+mod spread;
 mod syscalls;
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::compare::http::{self, Expected};
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice};
 use crate::{build, run};
 use callgrind::Profile;
+use http::Expected;
 use server::Place;
 
 #[derive(clap::Args)]

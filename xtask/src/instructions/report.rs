@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::callgrind::Profile;
+use super::spread::Spread;
 use super::{Counted, Row};
-use crate::compare::stats::Spread;
 
 /// What was counted for one row, round by round.
 pub struct Result {

@@ -6,8 +6,8 @@ use std::fs;
 use anyhow::{Context, Result};
 
 use super::server::Place;
+use super::spread::Spread;
 use super::{Row, h2load};
-use crate::compare::stats::Spread;
 
 const ROWS: [Row; 4] = [
     Row::new("ok", "/ok-20/h", 100),
