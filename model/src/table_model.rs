@@ -276,8 +276,8 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        // Miri needs about a second for each.
-        cases: if cfg!(miri) { 5 } else { 2000 },
+        // Miri needs many seconds for each.
+        cases: if cfg!(miri) { 1 } else { 2000 },
         failure_persistence: None,
         ..ProptestConfig::default()
     }
@@ -289,7 +289,7 @@ proptest! {
     #[test]
     fn a_map_does_as_the_list(
         room in prop_oneof![Just(0), 100usize..3000, Just(100_000)],
-        ops in prop::collection::vec(op(), 1..120),
+        ops in prop::collection::vec(op(), 1..if cfg!(miri) { 30 } else { 120 }),
     ) {
         run(room, &ops);
     }
