@@ -25,7 +25,7 @@ pub fn judge(machine: &Machine, contender: &Contender, rounds: &[Round]) -> Verd
             "versions, commands, configurations, machine and raw samples are in the result file",
         )
     } else {
-        GATE.warn(format!("not in the result file: {}", missing.join(", ")))
+        GATE.warn(format!("not in the result file: {}", missing.join("; ")))
     }
 }
 

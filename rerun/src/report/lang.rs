@@ -70,27 +70,28 @@ impl Speech {
         self.find(english).unwrap_or_else(|| english.to_owned())
     }
 
+    /// A list of sentences, or one.
     fn find(&self, english: &str) -> Option<String> {
+        let mut ends = english.match_indices("; ");
+        let list = ends.find_map(|(end, separator)| {
+            let first = self.sentence(&english[..end])?;
+            let rest = self.find(&english[end + separator.len()..])?;
+            Some(format!("{first}；{rest}"))
+        });
+        list.or_else(|| self.sentence(english))
+    }
+
+    fn sentence(&self, english: &str) -> Option<String> {
         if let Some(translation) = self.whole.get(english) {
             return Some(translation.clone());
         }
-        // Some sentences are lists of others.
-        let list = english
-            .split_once("; ")
-            .and_then(|(first, rest)| Some(format!("{}；{}", self.find(first)?, self.find(rest)?)));
-        if list.is_some() {
-            return list;
-        }
-        for (pattern, translation) in &self.holed {
-            let Some(found) = pattern.captures(english) else {
-                continue;
-            };
-            return Some(fill(translation, |hole| {
+        self.holed.iter().find_map(|(pattern, translation)| {
+            let found = pattern.captures(english)?;
+            Some(fill(translation, |hole| {
                 let filling = found.name(hole);
                 filling.map_or_else(String::new, |filling| self.say(filling.as_str()))
-            }));
-        }
-        None
+            }))
+        })
     }
 }
 
@@ -170,6 +171,131 @@ mod tests {
             assert!(!chinese.is_empty() && chinese != english, "{english}");
             let with_holes = !holes(english).is_empty();
             assert_eq!(pattern(english).is_some(), with_holes, "{english}");
+        }
+    }
+
+    /// A word that no name has, but every English sentence.
+    fn english(text: &str) -> bool {
+        let unquoted: String = text.split('"').step_by(2).collect();
+        let words = [
+            "the", "of", "is", "are", "was", "were", "and", "not", "a", "each", "to", "cannot",
+            "wrong",
+        ];
+        let mut found = unquoted.split(|c: char| !c.is_ascii_alphabetic() && c != '_');
+        found.any(|word| words.contains(&word))
+    }
+
+    #[test]
+    fn every_reason_of_the_gates_is_translated() {
+        use crate::gates::*;
+        use crate::result::*;
+        let mut failed = ClientSample::default();
+        let kinds = [
+            Failure::Connect,
+            Failure::Ports,
+            Failure::Reset,
+            Failure::Timeout,
+            Failure::EarlyClose,
+            Failure::WrongStatus,
+            Failure::WrongBody,
+            Failure::WrongLength,
+            Failure::Malformed,
+            Failure::ExtraBytes,
+            Failure::TooEarly,
+        ];
+        for kind in kinds {
+            failed.failures.insert(kind, 2);
+            failed.examples.insert(kind, "x".into());
+        }
+        let unsent = ClientSample {
+            unsent: 3,
+            ..ClientSample::default()
+        };
+        let overflow = NetworkSample {
+            listen_overflows: 2,
+            ..NetworkSample::default()
+        };
+        let machine = |open_files| Machine {
+            open_files,
+            local_ports: (1, 1000),
+            ..Machine::default()
+        };
+        let budget = |server_cpus| Budget {
+            server_cpus,
+            client_cpus: vec![0],
+        };
+        let busy = limiter::Facts {
+            server_busy: 0.2,
+            client_busy: 0.5,
+            client_wanted: 1.0,
+            ..limiter::Facts::default()
+        };
+        let nginx = "timer_resolution 1s; worker_rlimit_nofile 9; events { worker_connections 9; } http { \
+                     keepalive_requests 9; lua_code_cache off; }";
+        let files = [
+            ("nginx.conf", nginx),
+            ("php-fpm.conf", "pm.max_children = 5"),
+            ("Server.java", "setExecutor(null)"),
+        ];
+        let load = traps::Load {
+            connections: 100,
+            per_connection: 1000,
+            delay_ms: 20.0,
+        };
+        let page = |bytes| bodies::by_bytes(Some(bytes), Some(10), "OK\n");
+        let fits = |mean, percentiles: &[(f64, f64)]| {
+            percentiles::judge(Some(1.0), Some(mean), percentiles, Some(10.0))
+        };
+        let verdicts = [
+            page(190),
+            page(140),
+            page(500),
+            page(1530),
+            page(6120),
+            page(6150),
+            page(20),
+            page(25),
+            bodies::rivals(&[("go", "x"), ("lua", "y")]),
+            verified::by_counts(Some(10), None, Some(3), None),
+            verified::by_counts(Some(10), Some(3), None, None),
+            verified::by_counts(Some(10), None, None, Some(3)),
+            verified::by_rounds([&failed]),
+            verified::by_rounds([&unsent]),
+            verified::by_rounds([&ClientSample::default()]),
+            delay::judge(20.0, Some(3.0), None, None),
+            delay::judge(20.0, None, Some(3.0), None),
+            delay::judge(20.0, None, None, Some(3.0)),
+            ceiling::judge(Some(5000.0), Some(100), 20.0, None),
+            ceiling::judge(Some(9000.0), Some(100), 20.0, None),
+            little::judge(Some(100.0), Some(20.0), Some(100)),
+            little::judge(Some(100.0), Some(20.0), Some(1)),
+            limiter::judge(&busy),
+            fits(5.0, &[(50.0, 9.0), (90.0, 3.0)]),
+            fits(0.1, &[(50.0, 9.0)]),
+            fits(9.9, &[(90.0, 2.0)]),
+            connections::by_tool(Some("wrk"), Some(100), Some(8)),
+            connections::by_counts(100, 99, 100, 100, true, 0),
+            connections::by_counts(100, 100, 100, 99, true, 0),
+            connections::by_counts(100, 100, 100, 100, true, 9),
+            queues::before(&machine(100), 100, None),
+            queues::before(&machine(10_000), 100, Some(10)),
+            queues::before(&machine(10_000), 2000, None),
+            queues::after([&overflow]),
+            traps::judge(&traps::find(files, load)),
+            budget::judge(&budget(Vec::new())),
+            budget::judge(&budget(vec![0])),
+            rounds::judge(&[1], 2),
+            rounds::judge(&[1, 2, 3, 4, 5], 3),
+            rounds::published(),
+            complete::judge(&Machine::default(), &Contender::default(), &[]),
+        ];
+        let chinese = Lang::Zh.speech();
+        for verdict in &verdicts {
+            assert!(verdict.outcome >= Outcome::Warn, "{}", verdict.text);
+            let (gate, text) = (verdict.gate, &verdict.text);
+            let said = chinese.say(&format!("gate {gate}, {text}"));
+            assert!(!english(&said), "{text}\n{said}");
+            assert_ne!(chinese.say(&verdict.name), verdict.name);
         }
     }
 }
