@@ -267,9 +267,8 @@ impl Table {
         Some(entry)
     }
 
-    fn hash(&self, kind: Kind, key: &[u8]) -> u64 {
+    fn hash(&self, key: &[u8]) -> u64 {
         let mut hasher = SipHasher13::new_with_keys(self.seed[0], self.seed[1]);
-        hasher.write_u8(kind as u8);
         hasher.write(key);
         hasher.finish()
     }
@@ -281,7 +280,7 @@ impl Table {
 
     /// The link that leads to a key's entry, or the empty one at the end of its bucket.
     fn find(&self, kind: Kind, key: &[u8]) -> *mut Link {
-        let hash = self.hash(kind, key);
+        let hash = self.hash(key);
         let mut link = self.bucket(hash);
         // SAFETY: all links of a bucket lead to entries of the table (invariant 8).
         unsafe {
@@ -321,7 +320,7 @@ impl Table {
     ) -> Result<(), Refused> {
         let size = entry_size(key, value.len()).ok_or(Refused::Full)?;
         let entry = self.make_room(alloc, size).ok_or(Refused::Full)?;
-        let hash = self.hash(kind, key);
+        let hash = self.hash(key);
         let link = self.bucket(hash);
         // SAFETY: just allocated for header, key and value; the bucket is the table's
         // (invariant 8).
