@@ -47,6 +47,7 @@
 
 mod abi;
 mod args;
+mod background;
 mod body;
 mod config;
 mod handlers;
@@ -56,6 +57,7 @@ mod module;
 mod panics;
 mod parse;
 mod post_args;
+mod process;
 mod quotes;
 mod redirect;
 mod request;
@@ -71,10 +73,12 @@ mod wake;
 mod worker;
 
 pub use args::{Arg, ArgError, Args, FromArg, Status, Value};
+pub use background::{every, spawn};
 pub use body::Body;
 pub use limit::Limited;
-pub use log::Level;
+pub use log::{Level, log};
 pub use post_args::{PostArgs, ReadPostArgs};
+pub use process::{worker_count, worker_exiting, worker_id};
 pub use request::Request;
 pub use response::{Bytes, Error, Response, Result};
 #[cfg(feature = "tokio")]
@@ -139,6 +143,9 @@ pub trait Handler: Sized + 'static {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::abi::__private::*;
-    pub use crate::module::{COMMANDS, Entry, Table, commands, context, function, handler, module};
-    pub use nginx_sys::{ngx_command_t, ngx_http_module_t, ngx_module_t};
+    pub use crate::background::{Entry as BackgroundEntry, start};
+    pub use crate::module::{
+        COMMANDS, Entry, Table, commands, context, function, handler, init_process, module,
+    };
+    pub use nginx_sys::{ngx_command_t, ngx_cycle_t, ngx_http_module_t, ngx_int_t, ngx_module_t};
 }

@@ -1,5 +1,7 @@
 //! nginx's log levels, and what a line may hold.
 
+use crate::abi;
+use crate::worker;
 use std::fmt::{self, Write};
 
 /// How bad it is, in nginx's own order: the `error_log` directive names the least that is
@@ -22,6 +24,21 @@ pub enum Level {
     Info = 7,
     /// For whoever looks for a fault; written by an nginx built `--with-debug`.
     Debug = 8,
+}
+
+/// Writes a line to the error log: with the request and its connection's number where a handler
+/// runs, as [`Request::log`](crate::Request::log) does, and without where a background task does.
+///
+/// On a thread that is not nginx's event thread the message goes to standard error, whatever its
+/// level: that is the error log, too, as nginx has it, but without a time.
+pub fn log(level: Level, message: impl fmt::Display) {
+    let Some(worker) = worker::here() else {
+        return eprintln!("{}", OneLine(message));
+    };
+    match worker.current() {
+        Some(request) => request.log(level as usize, message),
+        None => abi::log_cycle(level as usize, message),
+    }
 }
 
 /// A message whose control characters are written as `\x0A`, as nginx's access log writes them:

@@ -2,8 +2,9 @@
 //!
 //! Nothing of nginx's module ABI shows anywhere else.
 
-use crate::abi::{self, Conf, CycleLog, Kept, NgxRequest, Zone};
+use crate::abi::{self, Conf, CycleLog, Event, Kept, NgxRequest, Zone};
 use crate::args::{ArgError, Args};
+use crate::background;
 use crate::config::{self, LocationConf, MainConf};
 use crate::handlers;
 use crate::log::Level;
@@ -14,14 +15,15 @@ use crate::{Handler, Request};
 use nginx_sys::*;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Makes a shared object an nginx module whose `content_by_rust` knows these handlers, besides
 /// the built-in ones.
 ///
 /// A name alone is an `async fn(&mut Request) -> Result<Response>` in scope; `name: Type` is a
-/// [`Handler`]. The crate is a `cdylib`; the statics that nginx looks up by name are all that is
+/// [`Handler`]. `background name` is an `async fn()` in scope, a [task](crate::spawn) that each
+/// worker starts when it has been started itself. The crate is a `cdylib`; the statics that nginx looks up by name are all that is
 /// unsafe in it, which `deny(unsafe_code)` lets pass and `forbid(unsafe_code)` does not.
 /// `load_module` loads the object in place of
 /// `ngx_http_rust_module.so`: nginx loads one of them, and says so where there are two.
@@ -51,6 +53,37 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// content_by_rust::module! { hi, greet: Greeter }
 /// # fn main() {}
 /// ```
+///
+/// # Background tasks
+///
+/// A task runs in every worker, in nginx without a master as well, and in no other process of
+/// nginx's. Lua's `init_worker_by_lua` with `ngx.timer.at` is its like. [`worker_id`] lets one
+/// worker do what is to be done once:
+///
+/// ```
+/// use content_by_rust::{Level, log, sleep, worker_exiting, worker_id};
+/// use std::time::Duration;
+///
+/// async fn beat() {
+///     while worker_id() == 0 && !worker_exiting() {
+///         log(Level::Notice, "alive");
+///         sleep(Duration::from_secs(10)).await;
+///     }
+/// }
+///
+/// content_by_rust::module! { background beat }
+/// # fn main() {}
+/// ```
+///
+/// A reload starts new workers while the old ones answer what they have begun with: until its
+/// last answer, an old worker 0 and its tasks are there beside the new one, which is why `beat`
+/// looks whether it [is exiting](crate::worker_exiting). A worker that dies is replaced by one with
+/// its number, and the tasks begin anew. With `master_process off`, where a reload changes neither
+/// the process nor the code, they go on.
+///
+/// What holds for every task is said at [`spawn`](crate::spawn).
+///
+/// [`worker_id`]: crate::worker_id
 #[macro_export]
 macro_rules! module {
     ($($handlers:tt)*) => {
@@ -63,8 +96,13 @@ macro_rules! module {
 
             static TABLE: cbr::Table = cbr::Table::new(
                 $crate::__handlers!([] $($handlers)* ,),
+                $crate::__background!([] $($handlers)* ,),
                 &raw const ngx_http_rust_module,
             );
+
+            extern "C" fn init_process(_: *mut cbr::ngx_cycle_t) -> cbr::ngx_int_t {
+                cbr::init_process(&TABLE)
+            }
 
             static mut COMMANDS: [cbr::ngx_command_t; cbr::COMMANDS] = cbr::commands(&TABLE);
 
@@ -74,7 +112,7 @@ macro_rules! module {
             // has them (invariant 6).
             #[unsafe(no_mangle)]
             pub static mut ngx_http_rust_module: cbr::ngx_module_t =
-                cbr::module(&raw mut CONTEXT, &raw mut COMMANDS);
+                cbr::module(&raw mut CONTEXT, &raw mut COMMANDS, init_process);
 
             // SAFETY: as above (invariant 6).
             #[unsafe(no_mangle)]
@@ -101,6 +139,9 @@ macro_rules! __handlers {
     ([$($entries:expr,)*] $(,)*) => {
         &[$($entries,)*]
     };
+    ([$($entries:expr,)*] background $name:ident , $($rest:tt)*) => {
+        $crate::__handlers!([$($entries,)*] $($rest)*)
+    };
     ([$($entries:expr,)*] $name:ident : $type:ty , $($rest:tt)*) => {
         $crate::__handlers!([
             $($entries,)*
@@ -112,6 +153,27 @@ macro_rules! __handlers {
             $($entries,)*
             cbr::Entry { name: stringify!($name), configure: |_| Ok(cbr::function($name)) },
         ] $($rest)*)
+    };
+}
+
+/// The background tasks of [`module!`], one by one.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __background {
+    ([$($tasks:expr,)*] $(,)*) => {
+        &[$($tasks,)*]
+    };
+    ([$($tasks:expr,)*] background $name:ident , $($rest:tt)*) => {
+        $crate::__background!([
+            $($tasks,)*
+            cbr::BackgroundEntry {
+                name: stringify!($name),
+                start: |name| cbr::start(name, $name),
+            },
+        ] $($rest)*)
+    };
+    ([$($tasks:expr,)*] $name:ident $(: $type:ty)? , $($rest:tt)*) => {
+        $crate::__background!([$($tasks,)*] $($rest)*)
     };
 }
 
@@ -188,9 +250,10 @@ where
     }
 }
 
-/// What the directives of one shared object need to know.
+/// What one shared object has.
 pub struct Table {
     handlers: &'static [Entry],
+    background: &'static [background::Entry],
     module: *const ngx_module_t,
 }
 
@@ -198,14 +261,22 @@ pub struct Table {
 unsafe impl Sync for Table {}
 
 impl Table {
-    /// The handlers there are, and the module's own static.
-    pub const fn new(handlers: &'static [Entry], module: *const ngx_module_t) -> Table {
-        Table { handlers, module }
+    /// The handlers and background tasks there are, and the module's own static.
+    pub const fn new(
+        handlers: &'static [Entry],
+        background: &'static [background::Entry],
+        module: *const ngx_module_t,
+    ) -> Table {
+        Table {
+            handlers,
+            background,
+            module,
+        }
     }
 }
 
 /// Where the module's configuration lies among those of a block, once a `content_by_rust` has
-/// been read. nginx gives a module one number for the life of the process.
+/// been read or a worker with background tasks been started. nginx gives a module one number for the life of the process.
 static CTX_INDEX: AtomicUsize = AtomicUsize::new(NO_CTX_INDEX);
 
 const NO_CTX_INDEX: usize = usize::MAX;
@@ -281,7 +352,10 @@ static TOKIO_THREADS_BOUNDS: Bounds = Bounds(ngx_conf_num_bounds_t {
 #[cfg(feature = "tokio")]
 pub(crate) fn tokio_threads() -> usize {
     let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
-    // SAFETY: a handler runs, so the current cycle's configuration has one of ours (invariant 6).
+    if ctx_index == NO_CTX_INDEX {
+        return 1;
+    }
+    // SAFETY: the module is part of the current cycle's configuration (invariant 6).
     let main = unsafe { abi::http_main_conf::<MainConf>(ngx_cycle, ctx_index) };
     main.map_or(1, |main| main.tokio_threads())
 }
@@ -322,12 +396,14 @@ pub const fn context() -> ngx_http_module_t {
 pub const fn module(
     context: *mut ngx_http_module_t,
     commands: *mut [ngx_command_t; COMMANDS],
+    init_process: extern "C" fn(*mut ngx_cycle_t) -> ngx_int_t,
 ) -> ngx_module_t {
     ngx_module_t {
         ctx: context.cast(),
         commands: commands.cast(),
         type_: NGX_HTTP_MODULE as ngx_uint_t,
         init_module: Some(init_module),
+        init_process: Some(init_process),
         exit_process: Some(exit_process),
         ..ngx_module_t::default()
     }
@@ -426,6 +502,11 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
     // SAFETY: the cycle takes the current one's place at once, and calls this again when it is
     // replaced itself (invariant 6).
     let log = unsafe { CycleLog::of(cycle) };
+    // Where there is no http block, nothing has asked yet (invariant 7).
+    if let Err(message) = abi::check_core() {
+        log.write(Level::Emerg as usize, message);
+        return NGX_ERROR as ngx_int_t;
+    }
     worker::log_to(log);
     let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
     if ctx_index == NO_CTX_INDEX {
@@ -450,6 +531,28 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
         }
     }
     NGX_OK as ngx_int_t
+}
+
+/// Called in each process that the master forks, and in the only one where there is no master.
+pub fn init_process(table: &'static Table) -> ngx_int_t {
+    if !table.background.is_empty() && abi::is_worker() {
+        // In the first turn of the loop: by then nginx has the connection to its master, without
+        // which a worker ends, and this one takes one of what is left.
+        let first_turn = Event::leak(on_first_turn);
+        first_turn.set_context(NonNull::from(table).cast());
+        first_turn.post_next();
+    }
+    NGX_OK as ngx_int_t
+}
+
+extern "C" fn on_first_turn(event: *mut ngx_event_t) {
+    // SAFETY: nginx calls this for the event of init_process alone, whose context is a static
+    // (invariant 6).
+    let table = unsafe { Event::context(event).cast::<Table>().as_ref() };
+    // SAFETY: nginx has numbered the module if there is an http block (invariant 6).
+    let ctx_index = unsafe { (*table.module).ctx_index };
+    CTX_INDEX.store(ctx_index, Ordering::Relaxed);
+    background::start_all(table.background);
 }
 
 extern "C" fn exit_process(_: *mut ngx_cycle_t) {

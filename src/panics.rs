@@ -31,29 +31,31 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// From here on a panic on the event thread is a line in the error log, with the connection of
-/// its request if it has one.
+/// its request if it has one, or the name of its background task.
 pub(crate) fn log() {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let Some(worker) = worker::here() else {
             return before(info);
         };
-        match worker.current() {
-            Some(request) => request.log(Level::Error as usize, Line(info)),
-            None => abi::log_cycle(Level::Error as usize, Line(info)),
+        let level = Level::Error as usize;
+        match (worker.current(), worker.background.current()) {
+            (Some(request), _) => request.log(level, Line("handler", info)),
+            (None, Some(task)) => abi::log_cycle(level, Line(task, info)),
+            (None, None) => abi::log_cycle(level, Line("handler", info)),
         }
     }));
 }
 
-/// A panic's place and message.
-struct Line<'a>(&'a PanicHookInfo<'a>);
+/// Who panicked, where, and what it said.
+struct Line<'a, T>(T, &'a PanicHookInfo<'a>);
 
-impl fmt::Display for Line<'_> {
+impl<T: fmt::Display> fmt::Display for Line<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("handler panicked")?;
-        if let Some(location) = self.0.location() {
+        write!(f, "{} panicked", self.0)?;
+        if let Some(location) = self.1.location() {
             write!(f, " at {location}")?;
         }
-        write!(f, ": {}", message(self.0.payload()))
+        write!(f, ": {}", message(self.1.payload()))
     }
 }

@@ -263,6 +263,16 @@ impl Error {
     }
 }
 
+/// The message, or the status where there is none.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.message {
+            Some(message) => f.write_str(message),
+            None => write!(f, "status {}", self.status),
+        }
+    }
+}
+
 impl<E: std::error::Error> From<E> for Error {
     fn from(error: E) -> Error {
         Error::new(500).because(error)

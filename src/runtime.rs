@@ -42,6 +42,11 @@ impl Runtime {
         }
     }
 
+    /// As [`enter`](Runtime::enter), where the runtime has been started.
+    pub(crate) fn enter_if_started(&self) -> Option<EnterGuard<'_>> {
+        self.handle.get().map(Handle::enter)
+    }
+
     #[cold]
     fn start(&self) -> io::Result<EnterGuard<'_>> {
         // nginx's signals are for its event loop: a thread that took one would leave it asleep.

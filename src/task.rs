@@ -20,6 +20,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::future::Future;
 use std::mem::{ManuallyDrop, MaybeUninit};
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -83,6 +84,21 @@ struct Task<F> {
 /// A task that has not been freed: the worker's table holds none that has (invariant 1).
 #[derive(Clone, Copy)]
 pub(crate) struct TaskRef(NonNull<Header>);
+
+/// What stands in the worker's table for a background task, which is none of a request's: an odd
+/// number in place of a header's address.
+impl TaskRef {
+    pub(crate) fn of_background(number: usize) -> TaskRef {
+        TaskRef(NonNull::dangling().map_addr(|_| NonZeroUsize::MIN | (number << 1)))
+    }
+
+    /// The number of a background task. `None` where it is a request's.
+    #[inline]
+    pub(crate) fn background(self) -> Option<usize> {
+        let address = self.0.addr().get();
+        (address & 1 == 1).then_some(address >> 1)
+    }
+}
 
 /// A handler of any type, started on a request.
 pub(crate) trait Start {

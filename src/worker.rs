@@ -1,10 +1,11 @@
 //! What a worker process has once: the tasks, who of them is ready, and the way in from other
 //! threads.
 //!
-//! It comes to life with the first request, so never in the master and never before the fork,
-//! and belongs to the event thread.
+//! It comes to life with the first request or background task, so never in the master and never
+//! before the fork, and belongs to the event thread.
 
 use crate::abi::{self, CycleLog, Event, NgxRequest};
+use crate::background::Background;
 use crate::panics;
 #[cfg(feature = "tokio")]
 use crate::runtime::Runtime;
@@ -36,6 +37,7 @@ pub(crate) struct Worker {
     /// The request whose future is being polled or dropped.
     current: Cell<Option<NgxRequest>>,
     pub(crate) timers: Timers<TimerAlarm>,
+    pub(crate) background: Background,
     #[cfg(feature = "tokio")]
     pub(crate) runtime: Runtime,
     door: Cell<Option<NonNull<ngx_connection_t>>>,
@@ -102,6 +104,7 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
         waiting: Cell::new(0),
         current: Cell::new(None),
         timers: Timers::new(),
+        background: Background::new(),
         #[cfg(feature = "tokio")]
         runtime: Runtime::new(),
         door: Cell::new(Some(connection)),
@@ -121,6 +124,7 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
 /// Called when the worker process exits. What still waits is not answered any more.
 pub(crate) fn stop() {
     let Some(worker) = here() else { return };
+    worker.background.stop(worker);
     worker.hold.disarm();
     worker.next_turn.unpost();
     worker.timers.for_each_alarm(|alarm| alarm.event().disarm());
@@ -196,7 +200,10 @@ impl Worker {
         wakes(self);
         let mut batch = self.tasks.take_queue();
         while let Some(task) = self.tasks.pop(&mut batch) {
-            task.resume(self);
+            match task.background() {
+                Some(number) => self.background.resume(self, number),
+                None => task.resume(self),
+            }
         }
         self.running.set(false);
         if self.tasks.has_queued() {

@@ -1338,3 +1338,14 @@ cbr_slab_unlock(ngx_slab_pool_t *pool)
 {
     ngx_shmtx_unlock(&pool->mutex);
 }
+
+
+ngx_int_t
+cbr_worker_processes(volatile ngx_cycle_t *cycle)
+{
+    ngx_core_conf_t  *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    return ccf->worker_processes;
+}

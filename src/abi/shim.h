@@ -99,6 +99,7 @@ ngx_int_t cbr_compile_value(ngx_conf_t *cf, ngx_str_t *text,
 ngx_int_t cbr_conf_source(ngx_conf_t *cf, size_t most, ngx_str_t *source);
 u_char *cbr_conf_copy(ngx_conf_t *cf, const u_char *text, size_t len);
 ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
+ngx_int_t cbr_worker_processes(volatile ngx_cycle_t *cycle);
 
 /* shared memory */
 ngx_shm_zone_t *cbr_zone_add(ngx_conf_t *cf, const u_char *name, size_t len,

@@ -148,7 +148,11 @@ impl TimerAlarm {
 
 impl Alarm for TimerAlarm {
     fn create() -> TimerAlarm {
-        TimerAlarm(Event::leak(on_timer))
+        let event = Event::leak(on_timer);
+        // A request that waits keeps its worker by the worker's own timer, and background tasks,
+        // which wait here as well, must not (invariant 4).
+        event.set_cancelable(true);
+        TimerAlarm(event)
     }
 
     fn bind(&self, queue: NonNull<Queue<TimerAlarm>>) {

@@ -74,6 +74,7 @@ fn build_modules() {
         ("ngx-http-rust-module", "module"),
         ("test-handlers", "tests/handlers"),
         ("test-tokio-handlers", "tests/tokio-handlers"),
+        ("test-background-tasks", "tests/background-tasks"),
         ("test-from-lua", "tests/from-lua"),
         ("greeter", "examples/greeter"),
         ("events", "examples/events"),

@@ -11,9 +11,10 @@ use crate::nginx::{self, Choice, Nginx};
 use crate::{build, project, shell};
 
 /// Module crates that tests load, built along where they are in the workspace.
-const FOR_TESTS: [&str; 7] = [
+const FOR_TESTS: [&str; 8] = [
     "test-handlers",
     "test-tokio-handlers",
+    "test-background-tasks",
     "test-from-lua",
     "greeter",
     "events",
