@@ -96,28 +96,25 @@ pub async fn every(period: Duration, mut run: impl AsyncFnMut()) {
     let period = period.max(Duration::from_millis(1));
     let mut next = Instant::now();
     while !worker_exiting() {
-        // A block of its own: the closure may panic before it makes a future.
-        run_contained(async { run().await }).await;
+        // In a block of its own, as the closure may panic before it makes a future. All that a run
+        // holds is dropped by the poll that ends it.
+        let mut future = pin!(async { run().await });
+        poll_fn(|cx| poll_contained(future.as_mut(), cx)).await;
         let now = Instant::now();
         next = (next + period).max(now);
         sleep(next - now).await;
     }
 }
 
-/// Awaits a future, whose panics in poll and drop end here.
-async fn run_contained(future: impl Future<Output = ()>) {
-    let mut place = pin!(Some(future));
-    poll_fn(|cx| {
-        let Some(future) = place.as_mut().as_pin_mut() else {
-            return Poll::Ready(());
-        };
-        catch_unwind(AssertUnwindSafe(|| future.poll(cx))).unwrap_or_else(|payload| {
-            discard(payload);
-            Poll::Ready(())
-        })
+/// Polls a future. One that panics is ready (invariant 5).
+fn poll_contained<F>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<()>
+where
+    F: Future<Output = ()> + ?Sized,
+{
+    catch_unwind(AssertUnwindSafe(|| future.poll(cx))).unwrap_or_else(|payload| {
+        discard(payload);
+        Poll::Ready(())
     })
-    .await;
-    contained(|| place.set(None));
 }
 
 /// A task that [`module!`](crate::module!) names.
@@ -255,7 +252,7 @@ impl Background {
     }
 }
 
-/// Polls a task in tokio's context. One that panics is ready (invariant 5).
+/// Polls a task in tokio's context.
 #[cfg_attr(not(feature = "tokio"), allow(unused_variables))]
 fn poll(worker: &Worker, task: &mut Task) -> Poll<()> {
     #[cfg(feature = "tokio")]
@@ -271,12 +268,5 @@ fn poll(worker: &Worker, task: &mut Task) -> Poll<()> {
         }
     };
     let waker = wake::waker(task.key);
-    let future = task.future.as_mut();
-    let polled = catch_unwind(AssertUnwindSafe(|| {
-        future.poll(&mut Context::from_waker(&waker))
-    }));
-    polled.unwrap_or_else(|payload| {
-        discard(payload);
-        Poll::Ready(())
-    })
+    poll_contained(task.future.as_mut(), &mut Context::from_waker(&waker))
 }
