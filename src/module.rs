@@ -77,7 +77,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// A reload starts new workers while the old ones answer what they have begun with: until its
 /// last answer, an old worker 0 and its tasks are there beside the new one, which is why `beat`
-/// looks whether it [is exiting](crate::worker_exiting). A worker that dies is replaced by one with
+/// looks whether it [is exiting](crate::worker_exiting). While a new binary takes an old one's place
+/// there are the workers of both. A worker that dies is replaced by one with
 /// its number, and the tasks begin anew. With `master_process off`, where a reload changes neither
 /// the process nor the code, they go on.
 ///

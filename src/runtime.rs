@@ -4,10 +4,12 @@
 //! registers with tokio's I/O driver and timers, which run on threads of tokio's, and wake it
 //! through the [door](crate::wake::door). The request never leaves the event thread.
 
+use crate::panics;
 use crate::response::{Error, Result};
 use std::cell::{Cell, OnceCell};
 use std::future::Future;
 use std::io;
+use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -51,14 +53,22 @@ impl Runtime {
     fn start(&self) -> io::Result<EnterGuard<'_>> {
         // nginx's signals are for its event loop: a thread that took one would leave it asleep.
         let unblocked = signals::block();
-        let tokio = Builder::new_multi_thread()
-            .worker_threads(crate::module::tokio_threads())
-            .thread_name("rust-tokio")
-            .on_thread_start(|| {
-                signals::block();
-            })
-            .enable_all()
-            .build();
+        // Where the system has no thread for it, tokio panics.
+        let tokio = catch_unwind(|| {
+            Builder::new_multi_thread()
+                .worker_threads(crate::module::tokio_threads())
+                .thread_name("rust-tokio")
+                .on_thread_start(|| {
+                    signals::block();
+                })
+                .enable_all()
+                .build()
+        })
+        .unwrap_or_else(|payload| {
+            let message = panics::message(&*payload).to_owned();
+            panics::discard(payload);
+            Err(io::Error::other(message))
+        });
         signals::restore(&unblocked);
         let tokio = tokio?;
         let handle = self.handle.get_or_init(|| tokio.handle().clone());

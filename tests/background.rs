@@ -334,3 +334,28 @@ fn where_connections_are_short_the_worker_says_so_and_lives() {
         BTreeSet::from([worker, server.pid()])
     );
 }
+
+/// The second of them is tokio's: with fewer descriptors than it has, tokio cannot start.
+#[test]
+fn where_tokio_cannot_start_the_tasks_end_and_the_worker_lives() {
+    let before = server();
+    let worker = process::worker(&before);
+    logged(&before, "naps wakes up");
+    let polls = process::numbers_of(worker, "anon_inode:[eventpoll]");
+    support::quits_in_peace(before);
+
+    let limit = format!("worker_rlimit_nofile {};", polls[1]);
+    let mut server = support::start(builder().main_config(limit));
+    let worker = process::worker(&server);
+    let line = logged(&server, "background task \"naps\" ends: ");
+    assert!(
+        line.contains("tokio's threads cannot be started: "),
+        "{line}"
+    );
+    assert!(line.contains("[alert]"), "{line}");
+    logged(&server, "background task \"woken\" ends: ");
+    assert_eq!(process::worker(&server), worker);
+    server.signal(Signal::QUIT).unwrap();
+    assert!(server.wait(PATIENCE).unwrap().success());
+    assert_eq!(lines(&server, "exited on signal").len(), 0);
+}

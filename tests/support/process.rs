@@ -44,6 +44,21 @@ pub fn descriptors(pid: u32) -> Vec<String> {
     targets
 }
 
+/// The numbers of the process's descriptors that are `target`.
+#[track_caller]
+pub fn numbers_of(pid: u32, target: &str) -> Vec<u32> {
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there");
+    let mut numbers: Vec<u32> = files
+        .flatten()
+        .filter(|file| {
+            fs::read_link(file.path()).is_ok_and(|link| link.display().to_string() == target)
+        })
+        .filter_map(|file| file.file_name().to_str()?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
 pub fn exists(pid: u32) -> bool {
     state(pid).is_some_and(|state| state != 'Z')
 }

@@ -28,7 +28,7 @@ pub async fn byte(request: &mut Request) -> Result<Response> {
             thread::spawn(move || {
                 let mut byte = [b'-'];
                 if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
-                    let _ = stream.read(&mut byte);
+                    let _ = stream.read_exact(&mut byte);
                 }
                 *arrived.lock().unwrap() = Some(byte[0]);
                 waker.wake();
