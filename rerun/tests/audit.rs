@@ -96,6 +96,30 @@ fn error_pages_are_counted_by_all() {
 }
 
 #[test]
+fn a_server_that_is_asked_for_too_much() {
+    says(
+        "ab-gave-up.txt",
+        &[],
+        1,
+        &["ab gave up after 534 requests: Connection reset by peer (104)"],
+    );
+    says(
+        "wrk-over.txt",
+        &[],
+        1,
+        &["failed errors without an answer (read: 25,505): about one read error a request or more"],
+    );
+    says(
+        "oha-over.txt",
+        &[],
+        1,
+        &[
+            "(operation was canceled: 316, connection closed before message completed: 162, connection error: 18)",
+        ],
+    );
+}
+
+#[test]
 fn right_answers_prove_what_they_can() {
     let meant = ["--delay", "20ms", "--body", "OK\\n", "--connections", "50"];
     let body = "proves bodies have 3 bytes, as the one that was meant";
@@ -218,6 +242,51 @@ fn means_of_wrk_are_not_called_impossible() {
     assert!(
         said.contains("wrk adds latencies that it believes to have missed"),
         "{said}"
+    );
+}
+
+#[test]
+fn what_a_reader_must_know() {
+    says(
+        "ab-hello.txt",
+        &[],
+        0,
+        &[
+            "careful ab opened a connection for each request (HTTP/1.0 without -k)",
+            "careful ab has one thread: at 13,262 requests/s it may itself be the limit",
+            "careful it took 0.226 s, which is short",
+        ],
+    );
+    says(
+        "wrk-404.txt",
+        &[],
+        1,
+        &["careful wrk -t2 -c51 opens 50 connections"],
+    );
+    says(
+        "hey-few.txt",
+        &[],
+        0,
+        &["careful p90 of 20 answers rests on the slowest 2: take at least 100 requests"],
+    );
+    let (_, said) = audit("ab-keep.txt", &[]);
+    assert!(!said.contains("opened a connection for each"), "{said}");
+}
+
+#[test]
+fn runs_that_cannot_be_ranked() {
+    says(
+        "ceiling.md",
+        &["--delay", "20ms"],
+        1,
+        &[
+            "cannot rank 98 % of 96 connections / 20 ms = 4,800 requests/s; raise c to 240",
+            "cannot rank run 4: impossible figures",
+            "runs 1, 2 and 3 are at nine tenths or more of the ceiling connections / delay",
+            "too near to tell apart by one run each: runs 1 and 2 (0.30 %), runs 2 and 3 (0.10 %)",
+            "whether runs 2 and 3 are repeats",
+            "spread from 4,685 to 4,692 requests/s",
+        ],
     );
 }
 

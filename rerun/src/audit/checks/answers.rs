@@ -125,8 +125,8 @@ fn errors(case: &Case) -> Option<Finding> {
     let read = read.map_or(0, |(_, number)| *number);
     let requests = printed.requests.unwrap_or(0);
     let advice = if requests > 0 && read * 10 > requests * 9 {
-        "about one read error a request: the server closes each connection without saying so, and each request pays \
-         for a new one"
+        "about one read error a request or more: the server closes each connection without saying so, and each request \
+         pays for a new one"
     } else if printed
         .errors
         .iter()
