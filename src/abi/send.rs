@@ -75,10 +75,10 @@ pub(crate) unsafe fn send(
 /// or with its own page.
 #[cold]
 pub(crate) fn fail(request: NgxRequest, status: i16) -> ngx_int_t {
-    match request.forget_body() {
-        Ok(()) => status.into(),
-        Err(()) => INTERNAL_SERVER_ERROR,
+    if request.has_error_page(status as u16) && request.forget_body().is_err() {
+        return INTERNAL_SERVER_ERROR;
     }
+    status.into()
 }
 
 /// Sends the end of an answer whose head and body have been sent.

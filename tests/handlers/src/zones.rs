@@ -103,8 +103,10 @@ pub async fn zone_until_gone(request: &mut Request) -> Result<Response> {
 }
 
 /// Changes the zone until the worker is killed. Nothing else runs in the worker meanwhile.
-pub async fn zone_storm(_: &mut Request) -> Result<Response> {
+pub async fn zone_storm(request: &mut Request) -> Result<Response> {
     let zone = SharedZone::find("z")?;
+    let n = request.arg("n").unwrap_or_default();
+    request.log(Level::Notice, format_args!("storm {n} begins"));
     let value = vec![b'v'; 10_000];
     for n in 0u64.. {
         zone.set((n % 100).to_string(), &value, None)?;
