@@ -368,7 +368,7 @@ impl TaskRef {
         // SAFETY: the future has been made and waits (invariant 1).
         match unsafe { (this.poll)(header, worker) } {
             // SAFETY: held since the task waits; not used any more (invariant 3).
-            Step::Answered(rc) => return unsafe { abi::finish(this.request, rc) },
+            Step::Answered(rc) => unsafe { ngx_http_finalize_request(this.request.as_ptr(), rc) },
             Step::Pending if this.state.get() == State::Cancelled => {
                 this.leave(worker);
                 // SAFETY: the future waits, so nobody polls it (invariant 1).
@@ -383,9 +383,10 @@ impl TaskRef {
             }
             Step::Gone => {}
         }
-        // The future may have started subrequests, or brought nginx to end the request.
-        // SAFETY: nginx keeps the connection at least until then, but perhaps not the task
-        // (invariant 3).
+        // The request has been finalized, or the future has started subrequests, or brought nginx
+        // to end the request.
+        // SAFETY: nginx keeps the connection until the event has been handled, but perhaps not the
+        // task (invariant 3).
         unsafe { ngx_http_run_posted_requests(connection) };
     }
 }

@@ -34,7 +34,7 @@ pub(crate) use self::event::{
 };
 pub(crate) use self::process::{is_exiting, is_worker, worker_count, worker_number};
 pub(crate) use self::request::NgxRequest;
-pub(crate) use self::send::{end_stream, fail, finish, send};
+pub(crate) use self::send::{end_stream, fail, send};
 pub(crate) use self::shared::Zone;
 pub(crate) use self::stream::{Ended, StartError, StreamWriter};
 pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};

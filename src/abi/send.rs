@@ -185,21 +185,6 @@ fn set_head(request: NgxRequest, key: Key, head: Head) -> Result<bool, ngx_int_t
     Ok(true)
 }
 
-/// Ends a request that was held, and runs what that woke (invariant 3).
-///
-/// # Safety
-///
-/// The request was held once for this call, and is not used after it.
-pub(crate) unsafe fn finish(request: NgxRequest, rc: ngx_int_t) {
-    let connection = request.connection();
-    // SAFETY: the request lives until it is finalized here, its connection longer: nginx keeps
-    // it until the event that freed it has been handled (invariant 3).
-    unsafe {
-        ngx_http_finalize_request(request.as_ptr(), rc);
-        ngx_http_run_posted_requests(connection);
-    }
-}
-
 /// Makes bytes live as long as the request.
 #[inline]
 pub(super) fn pin(request: NgxRequest, key: Key, bytes: Bytes) -> Option<ngx_str_t> {

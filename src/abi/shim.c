@@ -31,7 +31,7 @@ cbr_watch_client(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
 {
     ngx_event_t  *rev;
 
-    if (r->connection->data != r || r->read_event_handler == handler) {
+    if (r->connection->data != r) {
         return NGX_OK;
     }
 
@@ -55,6 +55,10 @@ ngx_int_t
 cbr_request_watch_client(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler)
 {
+    if (r->read_event_handler == handler) {
+        return NGX_OK;
+    }
+
     return cbr_watch_client(r, handler);
 }
 
