@@ -17,11 +17,13 @@ fn main() {
     for part in &parts {
         let _ = writeln!(programs, "// {}\n{}", part.title, part.block("rust"));
     }
-    let handlers: Vec<_> = parts.iter().map(Part::handler).collect();
+    let tasks = parts.iter().flat_map(Part::tasks);
+    let mut entries: Vec<String> = tasks.map(|task| format!("background {task}")).collect();
+    entries.extend(parts.iter().map(|part| part.handler().to_owned()));
     let _ = writeln!(
         programs,
         "content_by_rust::module! {{ {} }}",
-        handlers.join(", ")
+        entries.join(", ")
     );
 
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));

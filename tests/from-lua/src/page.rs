@@ -39,10 +39,21 @@ impl<'a> Part<'a> {
         found.map_or("", |(_, text)| text)
     }
 
-    /// The name of the handler: of the last async function that is not within another.
+    /// The name of the handler, the last of the async functions that are not within another.
     pub fn handler(&self) -> &str {
-        let functions = self.block("rust").lines();
-        let name = functions.filter_map(|line| line.strip_prefix("async fn ")?.split('(').next());
-        name.last().expect("an async fn in each part")
+        self.functions().last().expect("an async fn in each part")
+    }
+
+    /// The names of those that have no parameters: background tasks. Of use to the build alone.
+    #[allow(dead_code)]
+    pub fn tasks(&self) -> impl Iterator<Item = &str> {
+        let block = self.block("rust");
+        self.functions()
+            .filter(move |name| block.contains(&format!("async fn {name}() {{")))
+    }
+
+    fn functions(&self) -> impl Iterator<Item = &str> {
+        let lines = self.block("rust").lines();
+        lines.filter_map(|line| line.strip_prefix("async fn ")?.split('(').next())
     }
 }
