@@ -25,6 +25,7 @@ const CONFIG: &str = "
     location = /paged { error_page 403 = /proxied; content_by_rust go_wrong; }
     location = /paged_too { error_page 403 = /proxied; content_by_rust go_wrong; }
     location = /part { content_by_rust reply body=part delay=$arg_delay; }
+    location = /by_hand { content_by_rust go_by_hand; }
     location = /too_late { content_by_rust go_too_late; }
     location = /outside { content_by_rust go_outside; }
     location = /relative { absolute_redirect off; content_by_rust go_outside; }
@@ -127,6 +128,8 @@ fn the_future_is_dropped_before_the_other_location_begins() {
         "/go?to=/alone",
         "/go?to=/alone&ms=2",
         "/go?to=/alone&ask=/part",
+        "/by_hand",
+        "/by_hand?ms=1",
     ] {
         assert_eq!(text(&server, path), "0 alive\n", "{path}");
     }

@@ -70,6 +70,7 @@ content_by_rust::module! {
     go,
     arrived,
     arrived_alone,
+    go_by_hand: GoByHand,
     go_too_late,
     go_outside,
     go_wrong,

@@ -1,8 +1,10 @@
 //! Answers that come from elsewhere.
 
 use super::bodies::Alive;
-use content_by_rust::{Level, Request, Response, Result, sleep};
+use content_by_rust::{ArgError, Args, Handler, Level, Request, Response, Result, sleep};
 use futures::FutureExt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 #[derive(Default)]
@@ -69,6 +71,42 @@ pub async fn arrived(request: &mut Request) -> Result<Response> {
 pub async fn arrived_alone(_: &mut Request) -> Result<Response> {
     let alive = super::bodies::how_many_alive();
     Ok(Response::text(format!("{alive} alive\n")))
+}
+
+/// Goes on to `/alone` when it is polled for the first time, or the second one where `?ms=` says
+/// so. Unlike an async fn's, what its future has is dropped with the future, and not before.
+pub struct GoByHand;
+
+struct Going<'a> {
+    _alive: Alive,
+    request: &'a Request,
+    waited: bool,
+}
+
+impl Future for Going<'_> {
+    type Output = Result<Response>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Response>> {
+        if self.request.arg("ms").is_some() && !std::mem::replace(&mut self.waited, true) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(Response::internal_redirect("/alone")))
+    }
+}
+
+impl Handler for GoByHand {
+    fn configure(_: &mut Args<'_>) -> Result<GoByHand, ArgError> {
+        Ok(GoByHand)
+    }
+
+    fn handle(&self, request: &mut Request) -> impl Future<Output = Result<Response>> {
+        Going {
+            _alive: Alive::new(),
+            request,
+            waited: false,
+        }
+    }
 }
 
 /// Begins an answer of its own, and then wants another location's.
