@@ -12,7 +12,7 @@ use crate::result::{Budget, Load, Machine, NetworkSample, Round, Row, ServerSamp
 use crate::rival::{Asked, Rival};
 use crate::stop;
 use crate::summary;
-use crate::system::{network, tree};
+use crate::system::{listeners, network, tree};
 
 /// Seconds of a server's first load.
 const WARM_UP: f64 = 0.3;
@@ -166,7 +166,9 @@ impl Bench<'_> {
             ..plan(started.address, path, load)
         };
         let root = started.root();
-        let (network_before, idle_bytes) = (network::now(), rival.idle_bytes);
+        let idle_bytes = rival.idle_bytes;
+        let drops = || listeners::Drops::of(started.address.port()).ok();
+        let (drops_before, network_before) = (drops(), network::now());
         let mut before = tree::Used::default();
         let mut server = ServerSample::default();
         let client = client::on(&self.budget.client_cpus, &plan, &mut |moment| {
@@ -184,7 +186,11 @@ impl Bench<'_> {
             Ok(())
         })?;
         stop::check()?;
-        let network: NetworkSample = network::now().since(&network_before);
+        let own_drops = drops().zip(drops_before);
+        let network = NetworkSample {
+            own_drops: own_drops.map(|(after, before)| after.since(&before)),
+            ..network::now().since(&network_before)
+        };
         Ok(Some(Round {
             turn,
             client,

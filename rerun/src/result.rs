@@ -374,12 +374,17 @@ pub struct ServerSample {
     pub open_files: Option<u64>,
 }
 
-/// What the kernel counted for the whole machine between the start and the end of the round.
+/// What the kernel counted between the start and the end of the round: for the whole machine, but for `own_drops`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSample {
+    /// Of listen queues, of all programs.
     pub listen_overflows: u64,
     pub listen_drops: u64,
+    /// Connections that the server's own listening sockets dropped; none where the kernel does not tell, and in results
+    /// of older versions.
+    #[serde(default)]
+    pub own_drops: Option<u64>,
     /// Connections accepted (`PassiveOpens`).
     pub accepted: u64,
     /// Connections opened (`ActiveOpens`).

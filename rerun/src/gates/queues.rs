@@ -35,20 +35,30 @@ pub fn before(machine: &Machine, connections: u32, server_files: Option<u64>) ->
     ))
 }
 
-/// After: what the kernel counted during all rounds of a row.
+/// After: what the kernel counted during all rounds of a row. The row answers for the server's own sockets; only where
+/// the kernel does not tell these, anybody's overflow may be its own.
 pub fn after<'a>(rounds: impl IntoIterator<Item = &'a NetworkSample>) -> Verdict {
-    let (mut overflows, mut drops) = (0, 0);
+    let (mut overflows, mut drops, mut own) = (0, 0, Some(0));
     for round in rounds {
         overflows += round.listen_overflows;
         drops += round.listen_drops;
+        own = own.zip(round.own_drops).map(|(sum, drops)| sum + drops);
     }
-    if overflows.max(drops) > 0 {
-        return GATE.no_rate(format!(
+    match own {
+        Some(0) if drops > 0 => GATE.pass(format!(
+            "the server's listen queue did not overflow; other sockets of this machine dropped {drops} connections: not \
+             this row's"
+        )),
+        None if overflows.max(drops) > 0 => GATE.no_rate(format!(
             "a listen queue on this machine overflowed: {overflows} times, {drops} connections dropped, each waiting a \
              second or more; raise the server's backlog and net.core.somaxconn"
-        ));
+        )),
+        Some(own @ 1..) => GATE.no_rate(format!(
+            "the server's listen queue overflowed: {own} connections dropped, each waiting a second or more; raise its \
+             backlog and net.core.somaxconn"
+        )),
+        _ => GATE.pass("no listen queue overflowed"),
     }
-    GATE.pass("no listen queue overflowed")
 }
 
 #[cfg(test)]
@@ -86,10 +96,23 @@ mod tests {
     }
 
     #[test]
-    fn overflows() {
-        let mut round = NetworkSample::default();
-        assert_eq!(after([&round]).outcome, Outcome::Pass);
-        round.listen_overflows = 3;
-        assert_eq!(after([&round]).outcome, Outcome::NoRate);
+    fn a_row_answers_for_its_own_overflows() {
+        let round = |machine, own_drops| NetworkSample {
+            listen_overflows: machine,
+            listen_drops: machine,
+            own_drops,
+            ..NetworkSample::default()
+        };
+        let outcome = |machine, own| after([&round(0, Some(0)), &round(machine, own)]).outcome;
+        assert_eq!(outcome(0, Some(0)), Outcome::Pass);
+        assert_eq!(outcome(3, Some(0)), Outcome::Pass);
+        assert_eq!(outcome(3, Some(1)), Outcome::NoRate);
+        assert_eq!(outcome(0, None), Outcome::Pass);
+        assert_eq!(outcome(3, None), Outcome::NoRate);
+        let others = after([&round(3, Some(0))]).text;
+        assert!(
+            others.contains("other sockets of this machine dropped 3"),
+            "{others}"
+        );
     }
 }

@@ -211,8 +211,9 @@ mod tests {
             unsent: 3,
             ..ClientSample::default()
         };
-        let overflow = NetworkSample {
+        let overflow = |own_drops| NetworkSample {
             listen_overflows: 2,
+            own_drops,
             ..NetworkSample::default()
         };
         let machine = |open_files| Machine {
@@ -280,7 +281,8 @@ mod tests {
             queues::before(&machine(100), 100, None),
             queues::before(&machine(10_000), 100, Some(10)),
             queues::before(&machine(10_000), 2000, None),
-            queues::after([&overflow]),
+            queues::after([&overflow(None)]),
+            queues::after([&overflow(Some(2))]),
             traps::judge(&traps::find(files, load)),
             budget::judge(&budget(Vec::new())),
             budget::judge(&budget(vec![0])),

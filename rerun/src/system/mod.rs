@@ -1,6 +1,7 @@
 //! What the kernel knows: of a server's process tree, of the network, of the machine.
 
 pub mod cpus;
+pub mod listeners;
 pub mod machine;
 pub mod network;
 pub mod tree;

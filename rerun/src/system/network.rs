@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::result::NetworkSample;
 
-/// Counters since the machine started, but for `time_wait`, which is a state.
+/// Counters since the machine started, but for `time_wait`, which is a state, and `own_drops`, which is a server's.
 pub fn now() -> NetworkSample {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let netstat = read("/proc/net/netstat");
@@ -13,6 +13,7 @@ pub fn now() -> NetworkSample {
     NetworkSample {
         listen_overflows: of(&netstat, "TcpExt:", "ListenOverflows"),
         listen_drops: of(&netstat, "TcpExt:", "ListenDrops"),
+        own_drops: None,
         accepted: of(&snmp, "Tcp:", "PassiveOpens"),
         opened: of(&snmp, "Tcp:", "ActiveOpens"),
         retransmits: of(&snmp, "Tcp:", "RetransSegs"),
@@ -28,6 +29,7 @@ impl NetworkSample {
                 .listen_overflows
                 .saturating_sub(before.listen_overflows),
             listen_drops: self.listen_drops.saturating_sub(before.listen_drops),
+            own_drops: None,
             accepted: self.accepted.saturating_sub(before.accepted),
             opened: self.opened.saturating_sub(before.opened),
             retransmits: self.retransmits.saturating_sub(before.retransmits),
