@@ -1,6 +1,6 @@
 # What each target does is in Rust: xtask/src/. `cargo xtask help` tells more.
 .DEFAULT_GOAL := help
-.PHONY: help build run compare instructions test
+.PHONY: help build run compare results instructions test
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -13,6 +13,9 @@ run: ## nginx in the foreground on 127.0.0.1:8080 [NGINX=...]
 
 compare: ## the module beside Lua, echo, njs, return and php-fpm: every answer checked, then measured side by side [NGINX=...]
 	@xtask/start compare
+
+results: ## the three articles run again, and docs/results.md and docs/results.zh-CN.md of what came out; QUICK=1 takes minutes, not hours [NGINX=...]
+	@xtask/start results $(if $(QUICK),--quick)
 
 instructions: ## what a request costs: instructions, allocations, system calls, memory, beside Lua, echo and nginx's own
 	@xtask/start instructions

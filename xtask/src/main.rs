@@ -2,7 +2,7 @@
 //!
 //! `build` is the heart: [`install`] what is missing, read `nginx -V` ([`nginx_v`]), find and copy the matching
 //! source ([`source`]), configure the copy as the binary was ([`configure`]), compile the module against it and
-//! prove it with `nginx -t` ([`build`]). `run`, `compare`, `instructions` and `test` begin with a build.
+//! prove it with `nginx -t` ([`build`]). `run`, `compare`, `results`, `instructions` and `test` begin with a build.
 
 mod build;
 mod compare;
@@ -12,6 +12,7 @@ mod instructions;
 mod nginx;
 mod nginx_v;
 mod project;
+mod results;
 mod run;
 mod shell;
 mod source;
@@ -35,8 +36,10 @@ enum Command {
     Build(build::Options),
     /// Run nginx in the foreground on 127.0.0.1:8080 with the module
     Run(nginx::Choice),
-    /// Check and measure the module beside Lua and echo in the system's nginx
+    /// Check and measure the module beside Lua, echo, njs, return and php-fpm
     Compare(compare::Options),
+    /// Run the three articles again, and write docs/results.md and docs/results.zh-CN.md
+    Results(results::Options),
     /// Count what a request costs: instructions, memory, system calls
     Instructions(instructions::Options),
     /// Run every test of the project, or the named steps
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Build(options) => build::run(&options),
         Command::Run(choice) => run::run(&choice),
         Command::Compare(options) => compare::run(&options),
+        Command::Results(options) => results::run(&options),
         Command::Instructions(options) => instructions::run(&options),
         Command::Test(options) => test::run(&options),
     };
