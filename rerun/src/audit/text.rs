@@ -184,13 +184,9 @@ fn unread(line: &Unread) -> String {
     )
 }
 
-/// The beginning of a line, without what a terminal would act on.
+/// The beginning of a line.
 fn quoted(text: &str) -> String {
-    let shown: String = text
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(QUOTE)
-        .collect();
+    let shown: String = text.chars().take(QUOTE).collect();
     if text.chars().count() > QUOTE {
         return shown + "…";
     }

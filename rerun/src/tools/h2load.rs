@@ -240,6 +240,28 @@ mod tests {
         );
     }
 
+    /// Four threads with five clients each; a line of one may be missing.
+    #[test]
+    fn clients_of_all_threads() {
+        let connections = |threads: &[u32]| {
+            let lines: String = threads
+                .iter()
+                .map(|thread| {
+                    format!("spawning thread #{thread}: 5 total client(s). 500 total requests\n")
+                })
+                .collect();
+            let text = format!(
+                "{lines}finished in 2.00s, 1000.00 req/s, 2.95MB/s\n\
+                 req/s           :      49.00       51.00       50.00        0.67    75.00%\n"
+            );
+            Tool::H2load.figures(&text).connections
+        };
+        assert_eq!(connections(&[0, 1, 2, 3]), Some(20));
+        assert_eq!(connections(&[0, 1, 2]), None);
+        assert_eq!(connections(&[1, 2, 3]), None);
+        assert_eq!(connections(&[0, 2, 3]), None);
+    }
+
     #[test]
     fn an_old_version() {
         let text = "finished in 1 sec, 23 millisec and 456 microsec, 9776 req/s, 1234 kbytes/s\n";

@@ -48,7 +48,8 @@ fn without_escapes(text: &str) -> String {
     out
 }
 
-/// Full-width characters, spaces of all kinds, and entities as generators print them; no Markdown emphasis.
+/// Full-width characters, spaces of all kinds, and entities as generators print them; no Markdown emphasis, and nothing
+/// that a terminal would act on.
 fn characters(text: &str) -> String {
     let text = text
         .replace("&nbsp;", " ")
@@ -59,6 +60,7 @@ fn characters(text: &str) -> String {
         .replace("<br/>", " ")
         .replace("**", "");
     text.chars()
+        .filter(|c| c.is_whitespace() || !c.is_control())
         .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '`'))
         .map(|c| match c {
             '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -216,6 +218,7 @@ mod tests {
             "  - **Requests/sec:** 1.5",
             "| Requests/sec | 1.5 |",
             "// Requests/sec: 1.5",
+            "Requests/sec:\u{7} 1.5\u{0}",
             "Ｒequests/sec： 1.5",
             "<tr><th>Requests/sec:</th> <td>1.5</td></tr>",
             "2022-11-28T12:54:33.9710971Z Requests/sec: 1.5",

@@ -287,3 +287,50 @@ impl Reader {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "  2 threads and 10 connections\n";
+    const OTHER: &str = "Requests/sec:  5.00\n";
+
+    #[test]
+    fn no_run_goes_on_behind_a_fence_or_a_heading() {
+        let runs = |between: &str| all(&format!("{OTHER}{ONE}{between}{OTHER}")).runs.len();
+        assert_eq!(runs(""), 2);
+        let cut = |between: &str| {
+            let text = format!("100 requests in 10.00s, 1.00MB read\n{between}{OTHER}");
+            all(&text).runs.len()
+        };
+        assert_eq!(cut("and then\n"), 1);
+        assert_eq!(cut("```\n"), 2);
+        assert_eq!(cut("## Go\n"), 2);
+        assert_eq!(cut("wrk -t2 -c10 http://localhost/\n"), 2);
+    }
+
+    #[test]
+    fn a_command_line_is_of_the_run_below_it() {
+        let text = format!(
+            "$ wrk -R50 -c10 http://localhost/\n{OTHER}\nwrk -t1 -c9 http://localhost/\n{OTHER}{OTHER}"
+        );
+        let runs = all(&text).runs;
+        let told: Vec<(Tool, Option<u32>)> = runs
+            .iter()
+            .map(|run| {
+                (
+                    run.tool,
+                    run.command.as_ref().and_then(|command| command.connections),
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (Tool::Wrk2, Some(10)),
+                (Tool::Wrk, Some(9)),
+                (Tool::Wrk, None)
+            ]
+        );
+    }
+}
