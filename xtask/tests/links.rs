@@ -1,0 +1,161 @@
+//! Every link between documents of this repository leads somewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// Written by `make results`: not there before it has run.
+const GENERATED: [&str; 2] = ["docs/results.md", "docs/results.zh-CN.md"];
+
+/// Documents that are not where they are read: the frames of those.
+const FRAMES: &str = "xtask/src/results/";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+fn events(markdown: &str) -> Parser<'_> {
+    Parser::new_ext(markdown, Options::ENABLE_TABLES)
+}
+
+/// All Markdown of this repository by its path in it.
+fn documents() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            let name = entry.file_name().into_string().unwrap();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                folders.push(path);
+            } else if name.ends_with(".md") {
+                let file = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
+                if !file.starts_with(FRAMES) {
+                    found.insert(file, fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The anchors that GitHub gives a document: of headings its words, of `<a id>` the id.
+fn anchors(markdown: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    let mut heading: Option<String> = None;
+    for event in events(markdown) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::Text(text) | Event::Code(text) if heading.is_some() => {
+                heading.as_mut().unwrap().push_str(&text)
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                let slug = slug(&heading.take().unwrap_or_default());
+                let mut unique = slug.clone();
+                for number in 1.. {
+                    if anchors.insert(unique) {
+                        break;
+                    }
+                    unique = format!("{slug}-{number}");
+                }
+            }
+            Event::Html(html) | Event::InlineHtml(html) => {
+                let id = html
+                    .split_once("<a id=\"")
+                    .and_then(|(_, rest)| rest.split_once('"'));
+                anchors.extend(id.map(|(id, _)| id.to_owned()));
+            }
+            _ => (),
+        }
+    }
+    anchors
+}
+
+fn slug(heading: &str) -> String {
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c })
+        .collect::<String>()
+        .to_lowercase()
+}
+
+#[test]
+fn headings_have_the_anchors_of_github() {
+    let page = "# content_by_rust\n\n## What it `needs`: all, at once\n\n### content_by_rust\n\n## 运行要求\n\n<a id=\"here\"></a>\n";
+    let found = anchors(page);
+    let expected = [
+        "content_by_rust",
+        "content_by_rust-1",
+        "here",
+        "what-it-needs-all-at-once",
+        "运行要求",
+    ];
+    assert_eq!(
+        found.iter().map(String::as_str).collect::<Vec<_>>(),
+        expected
+    );
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let documents = documents();
+    let mut broken = Vec::new();
+    for (file, text) in &documents {
+        for event in events(text) {
+            let Event::Start(Tag::Link { dest_url, .. }) = event else {
+                continue;
+            };
+            if dest_url.contains("://") {
+                continue;
+            }
+            let (path, anchor) = dest_url.split_once('#').unwrap_or((&dest_url, ""));
+            let folder = Path::new(file).parent().unwrap();
+            let target = if path.is_empty() {
+                file.clone()
+            } else {
+                plain(&folder.join(path))
+            };
+            if GENERATED.contains(&target.as_str()) && !documents.contains_key(&target) {
+                continue;
+            }
+            let is_there = root().join(&target).exists();
+            let has_anchor = anchor.is_empty()
+                || documents
+                    .get(&target)
+                    .is_some_and(|text| anchors(text).contains(anchor));
+            if !is_there || !has_anchor {
+                broken.push(format!("{file}: {dest_url}"));
+            }
+        }
+    }
+    assert!(documents.contains_key("README.md"), "no documents");
+    assert!(
+        broken.is_empty(),
+        "these lead nowhere:\n{}",
+        broken.join("\n")
+    );
+}
+
+/// `docs/../README.md` is `README.md`.
+fn plain(path: &Path) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.iter().filter_map(|part| part.to_str()) {
+        match part {
+            ".." => drop(parts.pop()),
+            "." => (),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
