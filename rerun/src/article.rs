@@ -73,6 +73,7 @@ pub fn run(options: &Options) -> Result<()> {
         let bench = Bench {
             machine: &run.machine,
             budget: &run.budget,
+            ceiling: run.ceiling.as_ref(),
         };
         let mut table = bench.table(&spec.title, spec.task, &load, &mut rivals, &progress)?;
         if !options.no_replay {

@@ -81,6 +81,7 @@ pub fn run(options: &Options) -> Result<()> {
         let bench = Bench {
             machine: &run.machine,
             budget: &run.budget,
+            ceiling: run.ceiling.as_ref(),
         };
         let mut table = bench.table(title, asked, &load, &mut rivals, &progress)?;
         if let (Asked::Delay, Some(objective)) = (asked, &options.slo) {

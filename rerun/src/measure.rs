@@ -8,7 +8,9 @@ use anyhow::Result;
 use crate::client::{self, Moment, Plan, Until};
 use crate::gates::measured;
 use crate::progress::Progress;
-use crate::result::{Budget, Load, Machine, NetworkSample, Round, Row, ServerSample, Table, Task};
+use crate::result::{
+    Budget, Ceiling, Load, Machine, NetworkSample, Round, Row, ServerSample, Table, Task,
+};
 use crate::rival::{Asked, Rival};
 use crate::stop;
 use crate::summary;
@@ -21,6 +23,8 @@ const WARM_UP: f64 = 0.3;
 pub struct Bench<'a> {
     pub machine: &'a Machine,
     pub budget: &'a Budget,
+    /// How fast the client can go.
+    pub ceiling: Option<&'a Ceiling>,
 }
 
 /// The load of all tables, but for what each says itself.
@@ -64,7 +68,12 @@ impl Bench<'_> {
             for index in order(running, round, last) {
                 last = Some(index);
                 let rival = &mut *chosen[index];
-                progress.say(&format!("{title}: round {}, {}", round + 1, rival.name));
+                progress.say(&format!(
+                    "measuring {}, round {} of {}: {title}",
+                    rival.name,
+                    round + 1,
+                    load.rounds
+                ));
                 rival.look();
                 if let Some(sample) = self.round(rival, asked, load, &task, turn)? {
                     rounds[index].push(sample);
@@ -103,7 +112,7 @@ impl Bench<'_> {
             ..load.clone()
         };
         for (rival, rounds) in chosen.iter_mut().zip(rounds) {
-            progress.say(&format!("{title}: warm-up, {}", rival.name));
+            progress.say(&format!("warming up {}: {title}", rival.name));
             let round = self.round(rival, asked, &short, task, 0)?;
             rounds.extend(round.filter(|round| !round.client.failures.is_empty()));
             rival.look();
@@ -122,6 +131,7 @@ impl Bench<'_> {
         let judged = measured::Row {
             machine: self.machine,
             budget: self.budget,
+            ceiling: self.ceiling,
             contender: &rival.about,
             task,
             load,

@@ -1,11 +1,13 @@
-//! A progress bar on a terminal, and nothing in a pipe.
+//! A progress bar on a terminal, and lines in a pipe.
+
+use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// `steps` in all. The bar is drawn on standard error, and only if that is a terminal.
+    /// `steps` in all. The bar is drawn on standard error, if that is a terminal.
     pub fn new(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {eta} left  {wide_msg}");
@@ -16,7 +18,12 @@ impl Progress {
         Self(bar)
     }
 
+    /// What is done now: beside the bar, or a line of its own where there is none.
     pub fn say(&self, what: &str) {
+        if self.0.is_hidden() {
+            // Nobody may read it any more.
+            let _ = writeln!(std::io::stderr(), "{what}");
+        }
         self.0.set_message(what.to_owned());
     }
 

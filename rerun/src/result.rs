@@ -429,6 +429,13 @@ pub struct Summary {
     pub limiter: String,
 }
 
+impl Summary {
+    /// Whether the rate is a lower bound: it was not the server that limited it.
+    pub fn rate_is_lower_bound(&self) -> bool {
+        matches!(self.limiter.as_str(), "client" | "unknown")
+    }
+}
+
 /// Median, least and greatest of the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -459,8 +466,32 @@ pub struct Slo {
     pub asked: String,
     /// Requests a second, each due at its time; none if even the least rate did not hold.
     pub rate: Option<f64>,
-    /// Rate, latency in milliseconds and failures of each step of the search.
+    /// In each of so many windows of `rate` the latency held.
+    #[serde(default = "one_window")]
+    pub windows: u32,
+    /// Seconds of a window.
+    #[serde(default = "one_second")]
+    pub window_s: f64,
+    /// Rate, latency in milliseconds and failures of each window of the search.
     pub steps: Vec<(f64, f64, u64)>,
+}
+
+/// As results of older versions were measured.
+fn one_window() -> u32 {
+    1
+}
+
+fn one_second() -> f64 {
+    1.0
+}
+
+impl Slo {
+    /// The least rate that was tried above the one that held.
+    pub fn above(&self) -> Option<f64> {
+        let held = self.rate?;
+        let above = self.steps.iter().map(|step| step.0);
+        above.filter(|rate| *rate > held).min_by(f64::total_cmp)
+    }
 }
 
 /// Two rows of a table, one figure.

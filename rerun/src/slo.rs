@@ -11,6 +11,13 @@ use crate::result::{ClientSample, Load, Slo, Table};
 use crate::rival::{Asked, Rival};
 use crate::stop;
 
+/// A rate holds if it does in each of so many windows.
+const WINDOWS: u32 = 3;
+/// Seconds of a window.
+const WINDOW: f64 = 1.0;
+/// At most so many rates are tried.
+const TRIES: u32 = 12;
+
 /// `p99=25ms`: of all requests, 99 in 100 are answered within 25 ms of when they were due.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
@@ -42,7 +49,7 @@ impl FromStr for Objective {
     }
 }
 
-/// One rate that was tried.
+/// One window of a rate that was tried.
 struct Step {
     rate: f64,
     latency_ms: f64,
@@ -69,14 +76,25 @@ impl Objective {
     fn search(&self, most: f64, mut ask: impl FnMut(f64) -> Result<Step>) -> Result<Slo> {
         let (mut holds, mut fails) = (None, most);
         let mut steps = Vec::new();
-        while steps.len() < 9 && holds.is_none_or(|rate| fails > rate * 1.03) {
+        for tries in 0..TRIES {
+            if holds.is_some_and(|rate| fails <= rate * 1.03) {
+                break;
+            }
             let rate = match holds {
                 Some(rate) => f64::midpoint(rate, fails),
-                None => fails * if steps.is_empty() { 0.6 } else { 0.4 },
+                None => fails * if tries == 0 { 0.6 } else { 0.4 },
             };
-            let step = ask(rate)?;
-            steps.push((step.rate, step.latency_ms, step.failures));
-            if self.holds(&step) {
+            // One good window may be luck, and one bad one is enough.
+            let mut held = 0;
+            while held < WINDOWS {
+                let step = ask(rate)?;
+                steps.push((step.rate, step.latency_ms, step.failures));
+                if !self.holds(&step) {
+                    break;
+                }
+                held += 1;
+            }
+            if held == WINDOWS {
                 holds = Some(rate);
             } else {
                 fails = rate;
@@ -85,6 +103,8 @@ impl Objective {
         Ok(Slo {
             asked: self.text.clone(),
             rate: holds,
+            windows: WINDOWS,
+            window_s: WINDOW,
             steps,
         })
     }
@@ -119,7 +139,7 @@ impl Objective {
                 let load = Load {
                     connections: connections as u32,
                     open_rate: Some(rate),
-                    seconds: Some(1.0),
+                    seconds: Some(WINDOW),
                     requests: None,
                     ..table.load.clone()
                 };
@@ -179,6 +199,41 @@ mod tests {
             assert!(rate <= limit && rate > limit * 0.9, "{rate} of {limit}");
         }
         let found = objective.search(100_000.0, server(0.0)).unwrap();
-        assert_eq!((found.rate, found.steps.len()), (None, 9));
+        assert_eq!((found.rate, found.steps.len()), (None, TRIES as usize));
+    }
+
+    /// A server that holds any rate in two windows of three holds none.
+    #[test]
+    fn one_good_window_is_not_enough() {
+        let objective: Objective = "p99=25ms".parse().unwrap();
+        let mut windows = 0;
+        let found = objective.search(100_000.0, |rate| {
+            windows += 1;
+            let latency_ms = if windows % 3 == 0 { 26.0 } else { 21.0 };
+            Ok(Step {
+                rate,
+                latency_ms,
+                failures: 0,
+            })
+        });
+        let found = found.unwrap();
+        assert_eq!(found.rate, None);
+        assert_eq!(found.steps.len(), (TRIES * WINDOWS) as usize);
+    }
+
+    #[test]
+    fn the_rate_that_is_found_held_in_each_of_its_windows() {
+        let objective: Objective = "p99=25ms".parse().unwrap();
+        let found = objective.search(100_000.0, |rate| {
+            Ok(Step {
+                rate,
+                latency_ms: if rate <= 50_000.0 { 21.0 } else { 26.0 },
+                failures: 0,
+            })
+        });
+        let found = found.unwrap();
+        let rate = found.rate.unwrap();
+        let of_rate = found.steps.iter().filter(|step| step.0 == rate);
+        assert_eq!(of_rate.count(), found.windows as usize);
     }
 }

@@ -71,10 +71,11 @@ pub fn comparisons(rows: &[Row]) -> Vec<Comparison> {
     let each = |row: &Row, figure: fn(&Round) -> f64| -> Vec<f64> {
         row.rounds.iter().map(figure).collect()
     };
+    // Of two rates of which one may be higher, none is better.
     let has_rate = |row: &Row| {
         row.summary
             .as_ref()
-            .is_some_and(|summary| summary.rate.is_some())
+            .is_some_and(|summary| summary.rate.is_some() && !summary.rate_is_lower_bound())
     };
     let mut comparisons = Vec::new();
     for row in with_figures {

@@ -2,6 +2,7 @@
 //! go on, the result file has it all, and nothing is left behind.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -151,15 +152,23 @@ fn each_fault_is_its_own_rows() {
     assert_eq!(place.left_behind(), [""; 0]);
 }
 
+/// While the server is compiled or started, and while it is measured.
 #[test]
-fn a_signal_while_it_measures() {
+fn a_signal_at_any_moment() {
     let place = Place::new("signal", &["answers"]);
-    for signal in ["INT", "TERM", "KILL"] {
-        let arguments = ["compare", "answers", "--seconds", "20"];
+    let measuring = "measuring answers, round 1 of 7";
+    for (signal, moment) in [
+        ("INT", "starting answers"),
+        ("INT", measuring),
+        ("TERM", measuring),
+        ("KILL", measuring),
+    ] {
+        let arguments = ["compare", "answers", "--seconds", "2", "--rounds", "7"];
         let mut rerun = place.rerun(&arguments).spawn().unwrap();
+        let said = BufReader::new(rerun.stderr.take().unwrap());
+        let mut lines = said.lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.starts_with(moment)), "{moment}");
         let id = rerun.id().to_string();
-        // The first signal comes while the server is compiled or started, later ones while it is measured.
-        std::thread::sleep(Duration::from_secs(5));
         let kill = Command::new("kill").args(["-s", signal, &id]).status();
         assert!(kill.unwrap().success());
         assert!(!rerun.wait().unwrap().success());
@@ -169,6 +178,6 @@ fn a_signal_while_it_measures() {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert_eq!(place.left_behind(), [""; 0], "after {signal}");
+        assert_eq!(place.left_behind(), [""; 0], "{signal} while {moment}");
     }
 }

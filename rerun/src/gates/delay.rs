@@ -38,27 +38,6 @@ pub fn judge(
     }
 }
 
-/// Of the negative controls: servers that do it wrong on purpose, by name, and whether each was caught.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for whoever judges `verify`'s own controls")
-)]
-pub fn controls(caught: &[(&str, bool)]) -> Verdict {
-    let missed: Vec<&str> = caught
-        .iter()
-        .filter(|(_, caught)| !caught)
-        .map(|(name, _)| *name)
-        .collect();
-    if missed.is_empty() {
-        GATE.pass(format!("each of {} wrong servers was caught", caught.len()))
-    } else {
-        GATE.refuse(format!(
-            "the proof does not catch: {}; no delay is proved by it",
-            missed.join(", ")
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,14 +72,5 @@ mod tests {
             Outcome::Refuse
         );
         assert_eq!(judge(0.0, None, None, None).outcome, Outcome::Pass);
-    }
-
-    #[test]
-    fn every_control_must_be_caught() {
-        let good = [("a 404 page", true), ("no sleep", true)];
-        assert_eq!(controls(&good).outcome, Outcome::Pass);
-        let verdict = controls(&[("a 404 page", true), ("no sleep", false)]);
-        assert_eq!(verdict.outcome, Outcome::Refuse);
-        assert!(verdict.text.contains("no sleep"));
     }
 }

@@ -6,7 +6,7 @@ use crate::result::Verdict;
 
 pub const GATE: Gate = Gate(6, "limiter named");
 
-/// From this part of its time on, a side is at its limit.
+/// From this part of its time on, a side is at its limit; and the client from this part of its own ceiling on.
 const FULL: f64 = 0.95;
 
 /// What is known of one row, each a median over its rounds.
@@ -20,6 +20,8 @@ pub struct Facts {
     pub client_wanted: f64,
     /// Rate over c/D; 0 without delay.
     pub of_ceiling: f64,
+    /// Rate over the client's own ceiling; 0 where that does not apply.
+    pub of_client: f64,
     /// Rate over what the server's own limit allows (children / D); 0 without such a limit.
     pub of_pool: f64,
 }
@@ -53,7 +55,7 @@ pub fn find(facts: &Facts) -> Limiter {
         Limiter::Ceiling
     } else if facts.server_wanted >= FULL && facts.server_wanted >= facts.client_wanted - 0.02 {
         Limiter::Server
-    } else if facts.client_wanted >= FULL {
+    } else if facts.client_wanted >= FULL || facts.of_client >= FULL {
         Limiter::Client
     } else {
         Limiter::Unknown
@@ -86,8 +88,10 @@ pub fn judge(facts: &Facts) -> Verdict {
             "its own pool, {} of what that allows; {busy}: a larger pool is another row",
             percent(facts.of_pool)
         )),
-        Limiter::Client => GATE.no_rate(format!(
-            "the client: {busy}; the server could do more. Give the client more of the machine, or rank by CPU time"
+        Limiter::Client => GATE.warn(format!(
+            "the client, at {} of its own ceiling: {busy}; the server could do more, so the rate is a lower bound: rank \
+             by CPU time",
+            percent(facts.of_client)
         )),
         Limiter::Unknown => GATE.warn(format!(
             "unknown: {busy}; neither was at its limit, so the rate is a lower bound"
@@ -126,8 +130,29 @@ mod tests {
             ..facts(0.3, 0.3)
         };
         assert_eq!(find(&waiting), Limiter::Ceiling);
-        assert_eq!(judge(&facts(0.70, 0.99)).outcome, Outcome::NoRate);
+        assert_eq!(judge(&facts(0.70, 0.99)).outcome, Outcome::Warn);
         assert_eq!(judge(&facts(0.99, 0.60)).outcome, Outcome::Pass);
+    }
+
+    /// nginx's `return`, 89,233/s, where the client could do 89,242/s against a server that does nothing: on a machine
+    /// that took some of the time of both, neither was busy all of it.
+    #[test]
+    fn at_its_own_ceiling_the_client_limits() {
+        let at = |server, rate| Facts {
+            of_client: rate / 89_242.0,
+            ..facts(server, 0.90)
+        };
+        assert_eq!(find(&at(0.85, 89_233.0)), Limiter::Client);
+        assert_eq!(find(&at(0.85, 70_000.0)), Limiter::Unknown);
+        assert_eq!(find(&at(0.97, 89_233.0)), Limiter::Server);
+        let verdict = judge(&at(0.85, 89_233.0));
+        assert_eq!(verdict.outcome, Outcome::Warn);
+        assert!(
+            verdict.text.contains("at 100 % of its own ceiling"),
+            "{}",
+            verdict.text
+        );
+        assert!(verdict.text.contains("lower bound"));
     }
 
     /// php-fpm with `usleep(20000)`: 50 children answer 2,500 a second at most; 2,421 were measured.

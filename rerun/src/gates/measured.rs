@@ -4,13 +4,16 @@ use super::{
     bodies, budget, ceiling, complete, connections, delay, limiter, little, percentiles, queues,
     rounds, traps, verified,
 };
-use crate::result::{Budget, Contender, Failure, Histogram, Load, Machine, Round, Task, Verdict};
+use crate::result::{
+    Budget, Ceiling, Contender, Failure, Histogram, Load, Machine, Round, Task, Verdict,
+};
 use crate::stats::median;
 
 /// What a row is judged by.
 pub struct Row<'a> {
     pub machine: &'a Machine,
     pub budget: &'a Budget,
+    pub ceiling: Option<&'a Ceiling>,
     pub contender: &'a Contender,
     pub task: &'a Task,
     pub load: &'a Load,
@@ -55,6 +58,8 @@ impl Row<'_> {
         let part = |ns: &dyn Fn(&Round) -> u64, core: f64| {
             median(&self.each(|round| ns(round) as f64 / core / round.client.seconds))
         };
+        // It was measured with kept connections.
+        let of_client = self.ceiling.filter(|_| self.load.keep_alive);
         let client_busy = |round: &Round| round.client.user_ns + round.client.system_ns;
         limiter::Facts {
             server_busy: part(&|round| round.server.cpu_ns, server),
@@ -68,6 +73,7 @@ impl Row<'_> {
                 client,
             ),
             of_ceiling: of(self.ceiling(self.load.connections)),
+            of_client: of(of_client.map(|ceiling| median(&ceiling.rates))),
             of_pool: of(pool.and_then(|pool| self.ceiling(pool))),
         }
     }

@@ -74,8 +74,11 @@ pub(super) fn costs(table: &result::Table, speech: &Speech) -> Grid {
         }),
         (
             "answers/s",
-            "verified answers a second: the median of the rounds",
+            "verified answers a second: the median of the rounds; a lower bound behind \u{2265}",
             &|row, summary| match (&summary.rate, reason(&row.verdicts)) {
+                (Some(rate), _) if summary.rate_is_lower_bound() => {
+                    Cell::Figure(format!("\u{2265}{}", n(rate.median)))
+                }
                 (Some(rate), _) => Cell::Figure(n(rate.median)),
                 (None, Some(verdict)) => {
                     Cell::Refused(speech.say(&format!("gate {}", verdict.gate)))

@@ -54,14 +54,21 @@ pub(super) fn lines(table: &result::Table, speech: &Speech) -> Vec<Line> {
             .as_ref()
             .and_then(|summary| summary.slo.as_ref());
         if let Some(found) = found {
-            let text = match found.rate {
-                Some(rate) => format!(
-                    "{}: {} holds at {} requests/s in an open loop, and not 3 % above",
-                    row.contender,
-                    found.asked,
-                    n(rate)
-                ),
-                None => format!(
+            let text = match (found.rate, found.above()) {
+                (Some(rate), above) => {
+                    let above = above.map_or("more was not tried".into(), |rate| {
+                        format!("at {} requests/s it does not", n(rate))
+                    });
+                    format!(
+                        "{}: {} holds at {} requests/s in an open loop, {} times for {} s; {above}",
+                        row.contender,
+                        found.asked,
+                        n(rate),
+                        found.windows,
+                        n(found.window_s)
+                    )
+                }
+                (None, _) => format!(
                     "{}: {} does not hold even at the least rate that was tried",
                     row.contender, found.asked
                 ),
@@ -132,6 +139,10 @@ fn limiters(rows: &[Row], speech: &Speech) -> Vec<Line> {
         (
             "unknown",
             "neither server nor client was at its limit, so these rates are lower bounds",
+        ),
+        (
+            "client",
+            "the client was at its limit and the server not, so these rates are lower bounds",
         ),
         (
             "pool",
