@@ -33,8 +33,8 @@ struct Section {
     spans: BTreeSet<String>,
     /// Language and text of each block, without comments.
     blocks: Vec<(String, String)>,
-    /// Numbers in sentences and tables.
-    figures: BTreeSet<String>,
+    /// Numbers in sentences and tables, sorted, as words have another order in another language.
+    figures: Vec<String>,
     links: BTreeSet<String>,
     /// Rows and columns of each table.
     tables: Vec<(usize, usize)>,
@@ -80,6 +80,9 @@ fn sections(markdown: &str) -> Vec<Section> {
             Event::Start(Tag::Item) => section.items += 1,
             _ => (),
         }
+    }
+    for section in &mut sections {
+        section.figures.sort();
     }
     sections
 }
@@ -188,6 +191,7 @@ fn what_differs_is_found() {
     assert_eq!(differences(one, &same), Vec::<String>::new());
     for (what, instead) in [
         ("20 ms", "21 ms"),
+        ("20 ms", "20 ms, 20 ms"),
         ("with `make x`", "with `make y`"),
         ("make x   #", "make y   #"),
         ("```sh", "```text"),
