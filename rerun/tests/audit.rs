@@ -208,6 +208,8 @@ fn a_wait_that_nobody_waited_is_impossible() {
 
 #[test]
 fn another_body_is_no_right_answer() {
+    let longer = "failed bodies have 6 bytes, not the 7 bytes";
+    says("ab-hello.txt", &["--body", "7"], 1, &[longer]);
     says(
         "ab-hello.txt",
         &["--body", "OK\\n"],
