@@ -63,6 +63,9 @@ fn in_short(row: &Row, summary: &result::Summary, speech: &Speech) -> String {
     let cpu = number(summary.cpu_us.median);
     let over = number(summary.over_ms.p99);
     let rate = match (&summary.rate, reason(&row.verdicts)) {
+        (Some(rate), _) if summary.rate_is_lower_bound() => {
+            format!("\u{2265}{} answers/s", n(rate.median))
+        }
         (Some(rate), _) => format!("{} answers/s", n(rate.median)),
         (None, Some(verdict)) => format!("no rate: gate {}", verdict.gate),
         (None, None) => "no rate".into(),
