@@ -129,7 +129,7 @@ impl Page {
             );
         }
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let megabytes = machine["memory_bytes"].as_u64().unwrap_or(0) >> 20;
+        let megabytes = (machine["memory_bytes"].as_f64().unwrap_or(0.0) / 1024.0 / 1024.0).round();
         let quick = results.iter().any(|result| !result["quick"].is_null());
         let command = ["make results", "make results QUICK=1"][usize::from(quick)];
         let missing = missing(results);

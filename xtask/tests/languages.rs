@@ -144,22 +144,21 @@ fn differences(one: &str, other: &str) -> Vec<String> {
         .filter(|(_, (one, other))| one != other);
     pairs
         .map(|(number, (one, other))| {
-            let lines = |section: &Section| {
-                format!("{section:#?}")
-                    .lines()
-                    .map(str::to_owned)
-                    .collect::<BTreeSet<_>>()
-            };
-            let (a, b) = (lines(one), lines(other));
-            let only =
-                |a: &BTreeSet<String>, b| a.difference(b).cloned().collect::<Vec<_>>().join("\n");
-            format!(
-                "section {number}\n{}\n-- and\n{}",
-                only(&a, &b),
-                only(&b, &a)
-            )
+            let (a, b) = (format!("{one:#?}"), format!("{other:#?}"));
+            let (a, b) = (only_in(&a, &b), only_in(&b, &a));
+            format!("section {number}\n{a}\n-- and\n{b}")
         })
         .collect()
+}
+
+/// The lines of a text that another does not have, or not as often.
+fn only_in(text: &str, other: &str) -> String {
+    let mut others: Vec<&str> = other.lines().collect();
+    let lines = text.lines().filter(|line| {
+        let found = others.iter().position(|other| other == line);
+        found.map(|at| others.swap_remove(at)).is_none()
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
