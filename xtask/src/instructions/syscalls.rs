@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
@@ -21,6 +23,10 @@ const BOUND: f64 = 1.0;
 const REQUESTS: (u64, u64) = (1_000, 11_000);
 
 const ROUNDS: usize = 3;
+
+/// How long an nginx is watched that has nothing to do, after a moment in which it comes to rest.
+const IDLE: Duration = Duration::from_secs(5);
+const REST: Duration = Duration::from_millis(500);
 
 type Calls = BTreeMap<String, u64>;
 /// Calls for each request.
@@ -60,6 +66,11 @@ pub fn print(place: &Place) -> Result<()> {
         println!("  {}", verdict(ok / echo));
     }
     println!(
+        "  idle after requests of tokio_ok's: {} calls in {} s",
+        idle(place)?,
+        IDLE.as_secs()
+    );
+    println!(
         "- a request is one recvfrom and one writev; how many share a turn of the loop, and so its epoll_wait, is chance"
     );
     Ok(())
@@ -71,6 +82,36 @@ fn verdict(ratio: f64) -> String {
         "ok / echo_sleep must be <={BOUND:.2}, is {ratio:.3}: {}",
         if holds { "yes" } else { "NO" }
     )
+}
+
+/// The calls that an nginx begins while nobody asks it for anything, though tokio's threads run.
+fn idle(place: &Place) -> Result<usize> {
+    let file = place.file("strace.out");
+    let wrapper = ["strace", "-f", "-ttt", "-o", &file.display().to_string()].map(str::to_owned);
+    let server = place.start(&wrapper)?;
+    h2load::run(&place.url("/ok-20/t"), 10, 100)?;
+    thread::sleep(REST);
+    let from = SystemTime::now();
+    thread::sleep(IDLE);
+    let to = SystemTime::now();
+    server.quit()?;
+    let text = fs::read_to_string(&file).context("reading strace's lines")?;
+    Ok(begun(&text, from, to))
+}
+
+/// How many of strace's lines, `pid seconds.microseconds call(...`, are of a call begun in this time.
+fn begun(text: &str, from: SystemTime, to: SystemTime) -> usize {
+    let seconds = |time: SystemTime| {
+        time.duration_since(UNIX_EPOCH)
+            .map_or(0.0, |d| d.as_secs_f64())
+    };
+    let is_within = |line: &&str| {
+        let mut words = line.split_whitespace().skip(1);
+        let time = words.next().and_then(|time| time.parse::<f64>().ok());
+        time.is_some_and(|time| (seconds(from)..seconds(to)).contains(&time))
+            && words.next() != Some("<...")
+    };
+    text.lines().filter(is_within).count()
 }
 
 fn count(place: &Place, row: &Row, requests: u64) -> Result<Calls> {
@@ -151,6 +192,18 @@ mod tests {
         let each = per_request((&few, 1000), (&parse(TABLE).unwrap(), 2000));
         assert_eq!(each[0], ("writev".to_owned(), 1.0));
         assert_eq!(listed(&each), "writev 1.000");
+    }
+
+    #[test]
+    fn calls_of_the_idle_time_alone() {
+        let text = "\
+7 99.900000 epoll_wait(5, [], 512, -1) = 0
+8 100.100000 futex(0x7f, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+7 100.200000 <... epoll_wait resumed>) = 1
+7 102.000000 exit_group(0) = ?
+";
+        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        assert_eq!(begun(text, at(100), at(102)), 1);
     }
 
     #[test]
