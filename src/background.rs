@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 ///
 /// The future is polled on nginx's event thread, first in the next turn of the loop, and may await
 /// what a handler may: [`sleep`], wakers of other threads, with the feature `tokio` tokio's futures
-/// and [`offload`](crate::offload). It owns what it works with: the request has its answer by
+/// and `offload`. It owns what it works with: the request has its answer by
 /// then, and the types let no task have it.
 ///
 /// A task does not keep its worker. One that quits, or that a reload replaces, goes with the last

@@ -39,7 +39,7 @@
 //! [`Args`] what the configuration says to it. [`Request::body`] reads, [`Request::stream`] writes
 //! piece by piece, [`Request::subrequest`] asks other locations, and [`SharedZone`] is what all
 //! workers know. With the feature `tokio`, a handler awaits tokio's futures as they are;
-//! [`offload`] takes work to other threads. [`spawn`] starts what goes on after the answer, and
+//! `offload` takes work to other threads. [`spawn`] starts what goes on after the answer, and
 //! [`module!`](module!#background-tasks) what goes on in each worker.
 //!
 //! Comments that begin with SAFETY name the invariants of `docs/internals.md` by their numbers.

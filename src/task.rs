@@ -498,7 +498,9 @@ fn context<H: Handler>(worker: &Worker) -> Option<tokio::runtime::EnterGuard<'_>
 }
 
 #[cfg(not(feature = "tokio"))]
-fn context<H: Handler>(_: &Worker) {}
+fn context<H: Handler>(_: &Worker) -> Option<()> {
+    None
+}
 
 /// Drops the future of a task. A panic in it ends there, with a line in the error log.
 ///
