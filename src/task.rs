@@ -499,7 +499,8 @@ fn context<H: Handler>(worker: &Worker) -> Option<tokio::runtime::EnterGuard<'_>
 
 #[cfg(not(feature = "tokio"))]
 fn context<H: Handler>(_: &Worker) -> Option<()> {
-    None
+    // There is nothing to enter.
+    H::USES_TOKIO.then_some(())
 }
 
 /// Drops the future of a task. A panic in it ends there, with a line in the error log.

@@ -150,6 +150,13 @@ fn clippy(nginx: &Nginx) -> Result<()> {
             .args(["clippy", "--workspace", "--all-targets"])
             .args(FEATURES)
             .args(["--", "-D", "warnings"]),
+    )?;
+    // Without tokio, as a user's crate may have it.
+    shell::run(
+        nginx
+            .cargo()
+            .args(["clippy", "--package", "content-by-rust", "--lib"])
+            .args(["--no-default-features", "--", "-D", "warnings"]),
     )
 }
 
