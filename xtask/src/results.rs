@@ -7,7 +7,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -58,7 +60,12 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     if !options.pages {
-        measure(options)?;
+        prepare(options)?;
+    }
+    // Once: a run of hours is made by one program, whatever becomes of its source meanwhile.
+    let program = compile()?;
+    if !options.pages {
+        measure(&program, options.quick)?;
     }
     let results = ARTICLES.iter().map(|article| load(article));
     let results: Vec<Value> = results.collect::<Result<_>>()?;
@@ -66,7 +73,7 @@ pub fn run(options: &Options) -> Result<()> {
         let mut text = page.frame(&results)?;
         for article in ARTICLES {
             let report = ["report", &kept(article), "--markdown", "-"];
-            let mut command = rerun();
+            let mut command = rerun(&program);
             command.args(report).args(["--lang", page.lang]);
             let report = shell::quiet(&mut command)?.stdout;
             // Headings are of a language, a link to an article is of both.
@@ -80,15 +87,19 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn measure(options: &Options) -> Result<()> {
+fn prepare(options: &Options) -> Result<()> {
     install::install(&[Need::Toolchain, Need::Comparing])?;
     let nginx = nginx::prepare(&options.choice)?;
     // It leaves behind which nginx this is and which modules there are, for rerun to find.
     build::shipped(&nginx)?;
+    Ok(())
+}
+
+fn measure(program: &Path, quick: bool) -> Result<()> {
     for article in ARTICLES {
-        let mut command = rerun();
+        let mut command = rerun(program);
         command.args(["article", article]);
-        if options.quick {
+        if quick {
             command.arg("--quick");
         }
         shell::run(command.args(["--output", &kept(article)]))?;
@@ -96,12 +107,33 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Paths that it is given are of the repository: they are printed, and mean something elsewhere too.
-fn rerun() -> Command {
-    let mut command = shell::command("cargo");
-    command
-        .args(["run", "--release", "--quiet", "--package", "rerun", "--"])
+/// Compiles rerun, and gives the program.
+fn compile() -> Result<PathBuf> {
+    let mut cargo = shell::command("cargo");
+    cargo
+        .args(["build", "--release", "--package", "rerun"])
+        .arg("--message-format=json-render-diagnostics")
         .current_dir(project::root());
+    eprintln!("$ {}", shell::display(&cargo));
+    let output = cargo.stderr(Stdio::inherit()).output();
+    let output = output.context("running cargo")?;
+    ensure!(output.status.success(), "rerun does not compile");
+    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo names no program")
+}
+
+/// The program in cargo's messages.
+fn executable(messages: &str) -> Option<PathBuf> {
+    let messages = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    programs.last()
+}
+
+/// Its name and the paths that it is given are kept in the result: they must mean something on other machines, too.
+fn rerun(program: &Path) -> Command {
+    let mut command = shell::command(program);
+    command.arg0("rerun").current_dir(project::root());
     command
 }
 
@@ -201,6 +233,15 @@ mod tests {
             },
             "contenders": { "here": { "missing": null }, "absent": { "missing": missing } },
         })
+    }
+
+    #[test]
+    fn the_program_is_the_one_that_cargo_names() {
+        let messages = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n\
+                        {\"reason\":\"compiler-artifact\",\"executable\":\"/t/release/rerun\"}\n\
+                        {\"reason\":\"build-finished\",\"success\":true}\n";
+        assert_eq!(executable(messages), Some("/t/release/rerun".into()));
+        assert_eq!(executable("warning: no JSON\n"), None);
     }
 
     #[test]
