@@ -125,9 +125,10 @@ fn compile() -> Result<PathBuf> {
 fn executable(messages: &str) -> Option<PathBuf> {
     let messages = messages
         .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-    programs.last()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let mut programs =
+        messages.filter_map(|message: Value| message["executable"].as_str().map(PathBuf::from));
+    programs.next()
 }
 
 /// Its name and the paths that it is given are kept in the result: they must mean something on other machines, too.
