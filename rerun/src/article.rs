@@ -13,6 +13,7 @@ use anyhow::Result;
 use crate::client::ceiling;
 use crate::compare::{begin, finish, start};
 use crate::contender::{Contender, Contenders};
+use crate::instructions;
 use crate::measure::{self, Bench};
 use crate::progress::Progress;
 use crate::report::Outputs;
@@ -31,6 +32,9 @@ pub struct Options {
     /// Do not run ab, wrk and drill as the author did
     #[arg(long)]
     no_replay: bool,
+    /// Also count user instructions for each request of those that are nginx, by valgrind
+    #[arg(long)]
+    instructions: bool,
     /// Cores of each server
     #[arg(long, default_value_t = 1)]
     server_cores: usize,
@@ -49,6 +53,9 @@ const QUICK: f64 = 0.5;
 
 pub fn run(options: &Options) -> Result<()> {
     options.report.check()?;
+    if options.instructions {
+        instructions::check()?;
+    }
     let article = Article::load(options.name)?;
     let contenders = Contenders::load()?;
     let chosen = choose(&article, &contenders, &options.only)?;
@@ -76,6 +83,9 @@ pub fn run(options: &Options) -> Result<()> {
             ceiling: run.ceiling.as_ref(),
         };
         let mut table = bench.table(&spec.title, spec.task, &load, &mut rivals, &progress)?;
+        if options.instructions {
+            instructions::add(&bench, &chosen, spec.task, &mut table, &rivals, &progress)?;
+        }
         if !options.no_replay {
             let specs = article
                 .replays

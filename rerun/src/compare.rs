@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::client::ceiling;
 use crate::contender::{Contender, Contenders, root};
+use crate::instructions;
 use crate::measure::{self, Bench};
 use crate::progress::Progress;
 use crate::report::Outputs;
@@ -36,7 +37,7 @@ pub struct Options {
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Seconds of one measurement
-    #[arg(long, default_value_t = 1.2)]
+    #[arg(long, default_value_t = 0.8)]
     seconds: f64,
     /// Cores of each server
     #[arg(long, default_value_t = 1)]
@@ -44,6 +45,9 @@ pub struct Options {
     /// Also search for the highest rate that holds this latency, as in p99=25ms
     #[arg(long, value_name = "pN=TIME")]
     slo: Option<Objective>,
+    /// Also count user instructions for each request of those that are nginx, by valgrind
+    #[arg(long)]
+    instructions: bool,
     /// One request a connection
     #[arg(long)]
     no_keep_alive: bool,
@@ -56,6 +60,9 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     options.report.check()?;
+    if options.instructions {
+        instructions::check()?;
+    }
     let contenders = Contenders::load()?;
     let names = match options.names.is_empty() {
         true => DEFAULT.map(String::from).to_vec(),
@@ -86,6 +93,9 @@ pub fn run(options: &Options) -> Result<()> {
         let mut table = bench.table(title, asked, &load, &mut rivals, &progress)?;
         if let (Asked::Delay, Some(objective)) = (asked, &options.slo) {
             objective.add(&bench, asked, &mut table, &rivals, &progress)?;
+        }
+        if options.instructions {
+            instructions::add(&bench, &chosen, asked, &mut table, &rivals, &progress)?;
         }
         run.tables.push(table);
     }

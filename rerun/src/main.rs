@@ -10,6 +10,7 @@ mod client;
 mod compare;
 mod contender;
 mod gates;
+mod instructions;
 mod measure;
 mod process;
 mod progress;

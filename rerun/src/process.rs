@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::contender::presence::{self, Presence};
 use crate::contender::{Contender, build, command};
@@ -34,6 +34,9 @@ const SELF: &str = "/proc/self/exe";
 /// How long it may answer something else than HTTP and 200 before it is given up.
 const WRONG: Duration = Duration::from_secs(3);
 
+/// How long it may take to end in order, when it is asked to.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// How a contender is started.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -41,6 +44,15 @@ pub struct Options {
     pub cpus: Vec<usize>,
     /// The port, where it must be this one.
     pub port: Option<u16>,
+    /// What its commands are run by.
+    pub around: Around,
+}
+
+/// Words before and behind each of a contender's commands.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    pub before: Vec<String>,
+    pub behind: Vec<String>,
 }
 
 /// A contender that answers. It ends when this is dropped.
@@ -207,6 +219,21 @@ impl Started {
         }
     }
 
+    /// Has it end in order, and gives the last lines that it has written.
+    ///
+    /// # Errors
+    ///
+    /// When it takes too long, or says that it has failed.
+    pub fn end(&mut self) -> Result<String> {
+        for process in self.tree() {
+            tree::terminate(process);
+        }
+        let how = self.events.recv_timeout(PATIENCE);
+        let (how, output) = (how.context("it does not end")?, self.output());
+        ensure!(how.ends_with("exit status 0"), "{how}; it wrote:\n{output}");
+        Ok(output)
+    }
+
     /// The last lines that it has written.
     pub fn output(&self) -> String {
         // What it wrote just before its end is still on its way through the keeper.
@@ -273,10 +300,11 @@ fn prepare(
         let text = fs::read_to_string(contender.dir.join(name))?;
         fs::write(work.join(name), places.fill_known(&text))?;
     }
+    let around = &options.around;
     let commands: Vec<Vec<String>> = start
         .run
         .iter()
-        .map(|words| places.fill_all(words))
+        .map(|words| Ok([&around.before[..], &places.fill_all(words)?, &around.behind].concat()))
         .collect::<Result<_>>()?;
     let typed = commands
         .iter()

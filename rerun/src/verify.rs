@@ -189,6 +189,7 @@ fn row(contender: &Contender, port: Option<u16>) -> Result<Row> {
     let options = process::Options {
         cpus: Vec::new(),
         port,
+        ..process::Options::default()
     };
     let mut started = match process::start(contender, &options) {
         Ok(started) => started,

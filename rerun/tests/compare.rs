@@ -181,3 +181,16 @@ fn a_signal_at_any_moment() {
         assert_eq!(place.left_behind(), [""; 0], "{signal} while {moment}");
     }
 }
+
+#[test]
+fn instructions_need_valgrind() {
+    let place = Place::new("valgrind", &[]);
+    let mut command = place.rerun(&["compare", "--instructions"]);
+    let output = command.env("PATH", "").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("--instructions needs valgrind: apt-get install"),
+        "{said}"
+    );
+}

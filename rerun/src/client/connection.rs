@@ -32,6 +32,8 @@ pub struct Connection {
     pub filled: usize,
     /// Kept, and without its first answer.
     pub fresh: bool,
+    /// Right answers that have come on this socket.
+    pub answers: u64,
     /// How much of the request has been sent.
     pub written: usize,
     /// When the request was due, was sent, and when its answer was whole. Nanoseconds since the start of the round.
@@ -59,10 +61,22 @@ impl Connection {
             buffer: vec![0; BUFFER],
             filled: 0,
             fresh: false,
+            answers: 0,
             written: 0,
             due: 0,
             sent: 0,
             answered: 0,
+        }
+    }
+
+    /// What was seen of its end. A server may close a kept connection when it likes, but a client that has not been told
+    /// loses a request by it.
+    pub fn end(&self, seen: String) -> String {
+        match (self.filled, self.answers) {
+            (0, answers @ 1..) => {
+                format!("{seen} behind {answers} answers, without \"Connection: close\" before")
+            }
+            _ => seen,
         }
     }
 

@@ -329,6 +329,7 @@ impl<'a> Engine<'a> {
                 connection.state = State::Connecting;
                 connection.sent = now;
                 connection.fresh = self.plan.keep_alive;
+                connection.answers = 0;
                 self.fresh += usize::from(connection.fresh);
                 self.open += 1;
                 self.tally.opened += 1;
@@ -375,7 +376,8 @@ impl<'a> Engine<'a> {
             (_, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => Failure::Reset,
             _ => Failure::EarlyClose,
         };
-        self.fail(index, failure, || kind.to_string());
+        let seen = self.connections[index].end(kind.to_string());
+        self.fail(index, failure, || seen);
     }
 
     fn fail_late(&mut self, now: u64) {
@@ -505,7 +507,10 @@ impl<'a> Engine<'a> {
         let bytes = &connection.buffer[..connection.filled];
         match judge(bytes, ended, &self.plan.expect) {
             Judgement::More => (),
-            Judgement::Wrong(failure, seen) => self.fail(index, failure, || seen),
+            Judgement::Wrong(failure, seen) => {
+                let seen = if ended { connection.end(seen) } else { seen };
+                self.fail(index, failure, || seen);
+            }
             Judgement::Right { length, closes } => {
                 if self.plan.keep_alive && !closes && !closed && length == bytes.len() {
                     self.template.clear();
@@ -552,7 +557,8 @@ impl<'a> Engine<'a> {
             // Such an exchange ends with its connection, as it began with it.
             self.connections[index].answered = self.now();
         }
-        let connection = &self.connections[index];
+        let connection = &mut self.connections[index];
+        connection.answers += 1;
         let (due, now) = (connection.due, connection.answered);
         let took = Duration::from_nanos(now - connection.sent);
         if took + CLOCK < self.plan.expect.delay {

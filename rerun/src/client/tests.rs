@@ -168,6 +168,46 @@ fn a_server_that_does_not_keep_connections() {
     assert!(sample.opened > 3);
 }
 
+/// As .NET's HttpListener does, after more answers.
+#[test]
+fn a_server_that_says_when_it_closes() {
+    let address = server(|mut stream| {
+        for _ in 0..4 {
+            ask(&mut stream);
+            let _ = stream.write_all(RIGHT.as_bytes());
+        }
+        ask(&mut stream);
+        let _ = stream.write_all(
+            RIGHT
+                .replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
+                .as_bytes(),
+        );
+    });
+    let sample = go(&plan(address));
+    assert_eq!(
+        (sample.answers, sample.failures.len()),
+        (30, 0),
+        "{sample:?}"
+    );
+    // Five answers each, and three of the connections may have had fewer.
+    assert!(sample.not_kept >= 4 && sample.opened > 4, "{sample:?}");
+}
+
+#[test]
+fn a_server_that_closes_and_does_not_say_when() {
+    let address = server(|mut stream| {
+        for _ in 0..4 {
+            ask(&mut stream);
+            let _ = stream.write_all(RIGHT.as_bytes());
+        }
+        ask(&mut stream);
+    });
+    let sample = go(&plan(address));
+    let seen: Vec<&String> = sample.examples.values().collect();
+    let why = "behind 4 answers, without \"Connection: close\" before";
+    assert!(seen.iter().any(|seen| seen.ends_with(why)), "{sample:?}");
+}
+
 #[test]
 fn without_a_length_the_end_is_the_end() {
     let address = server(|mut stream| {
