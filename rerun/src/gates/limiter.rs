@@ -49,13 +49,15 @@ impl Limiter {
 }
 
 pub fn find(facts: &Facts) -> Limiter {
+    // Far above it, it was none: something disturbed its measurement.
+    let at_ceiling = FULL..=2.0 - FULL;
     if facts.of_pool >= 0.9 {
         Limiter::Pool
     } else if facts.of_ceiling >= TIE {
         Limiter::Ceiling
     } else if facts.server_wanted >= FULL && facts.server_wanted >= facts.client_wanted - 0.02 {
         Limiter::Server
-    } else if facts.client_wanted >= FULL || facts.of_client >= FULL {
+    } else if facts.client_wanted >= FULL || at_ceiling.contains(&facts.of_client) {
         Limiter::Client
     } else {
         Limiter::Unknown
@@ -145,6 +147,7 @@ mod tests {
         assert_eq!(find(&at(0.85, 89_233.0)), Limiter::Client);
         assert_eq!(find(&at(0.85, 70_000.0)), Limiter::Unknown);
         assert_eq!(find(&at(0.97, 89_233.0)), Limiter::Server);
+        assert_eq!(find(&at(0.85, 150_000.0)), Limiter::Unknown);
         let verdict = judge(&at(0.85, 89_233.0));
         assert_eq!(verdict.outcome, Outcome::Warn);
         assert!(

@@ -7,7 +7,7 @@ use super::{
 use crate::result::{
     Budget, Ceiling, Contender, Failure, Histogram, Load, Machine, Round, Task, Verdict,
 };
-use crate::stats::median;
+use crate::stats::{median, spread};
 
 /// What a row is judged by.
 pub struct Row<'a> {
@@ -58,7 +58,7 @@ impl Row<'_> {
         let part = |ns: &dyn Fn(&Round) -> u64, core: f64| {
             median(&self.each(|round| ns(round) as f64 / core / round.client.seconds))
         };
-        // It was measured with kept connections.
+        // It was measured with kept connections; other work can only have made a round of it slower.
         let of_client = self.ceiling.filter(|_| self.load.keep_alive);
         let client_busy = |round: &Round| round.client.user_ns + round.client.system_ns;
         limiter::Facts {
@@ -73,7 +73,7 @@ impl Row<'_> {
                 client,
             ),
             of_ceiling: of(self.ceiling(self.load.connections)),
-            of_client: of(of_client.map(|ceiling| median(&ceiling.rates))),
+            of_client: of(of_client.map(|ceiling| spread(&ceiling.rates).max)),
             of_pool: of(pool.and_then(|pool| self.ceiling(pool))),
         }
     }
