@@ -295,7 +295,7 @@ pub struct ClientSample {
     pub seconds: f64,
     /// Verified answers in the window.
     pub answers: u64,
-    /// Mean latency of these answers, wherever they began: what Little's law is about.
+    /// How long requests were under way within the window, for each of these answers: what Little's law is about.
     pub mean_us: f64,
     /// Failures by kind, the warm-up's too.
     pub failures: BTreeMap<Failure, u64>,

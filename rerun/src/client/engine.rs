@@ -73,8 +73,6 @@ struct Engine<'a> {
     /// Start and end of the window, nanoseconds since the epoch.
     begin: u64,
     end: u64,
-    /// How long the callback at the window's beginning kept all requests waiting.
-    paused: u64,
     /// No request of an open loop is due from here on.
     last_due: u64,
 }
@@ -109,7 +107,6 @@ impl<'a> Engine<'a> {
             begin: 0,
             end: u64::MAX,
             last_due: u64::MAX,
-            paused: 0,
         })
     }
 
@@ -134,11 +131,11 @@ impl<'a> Engine<'a> {
                     at(Moment::Begin)?;
                     before = Usage::of_this_thread()?;
                     self.begin();
-                    self.paused = self.begin - now;
                 }
                 Phase::Window if self.window_is_over(now) => {
                     self.end = now;
                     self.last_due = self.last_due.min(now);
+                    self.tally.took += self.under_way();
                     used = Usage::of_this_thread()?.since(before);
                     self.phase = Phase::Drain;
                     at(Moment::End)?;
@@ -214,6 +211,17 @@ impl<'a> Engine<'a> {
             }
             Until::Requests(count) => self.tally.answers + self.tally.failed() >= count,
         }
+    }
+
+    /// How long the requests whose answers are still to come have been under way in the window, nanoseconds in all.
+    fn under_way(&self) -> u64 {
+        let waiting = self.connections.iter().filter(|connection| {
+            matches!(connection.state, State::Waiting | State::Closing)
+                || connection.state == State::Connecting && !self.plan.keep_alive
+        });
+        let parts =
+            waiting.map(|connection| self.end.saturating_sub(connection.due.max(self.begin)));
+        parts.sum()
     }
 
     fn drained(&self) -> bool {
@@ -566,8 +574,7 @@ impl<'a> Engine<'a> {
         }
         if self.phase != Phase::Drain {
             self.tally.answers += 1;
-            let paused = if due < self.begin { self.paused } else { 0 };
-            self.tally.took += (now - due).saturating_sub(paused);
+            self.tally.took += now.saturating_sub(due.max(self.begin));
         }
         if due >= self.begin {
             self.tally.latency(now - due);

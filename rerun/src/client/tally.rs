@@ -18,7 +18,7 @@ pub struct Tally {
     pub most_open: u32,
     pub not_kept: u64,
     pub unsent: u64,
-    /// Sum of the latencies of `answers`, nanoseconds.
+    /// How long requests were under way within the window, nanoseconds in all.
     pub took: u64,
     latency: Histogram<u64>,
 }

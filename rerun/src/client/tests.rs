@@ -168,6 +168,24 @@ fn a_server_that_does_not_keep_connections() {
     assert!(sample.opened > 3);
 }
 
+/// However few answers end in the window: what is cut off at one edge is not made up for at the other.
+#[test]
+fn littles_law_holds_for_the_window() {
+    let address = server(|mut stream| {
+        while ask(&mut stream) {
+            sleep(Duration::from_millis(30));
+            let _ = stream.write_all(RIGHT.as_bytes());
+        }
+    });
+    let sample = go(&Plan {
+        warm_up: Duration::from_millis(50),
+        until: Until::Elapsed(Duration::from_millis(20)),
+        ..plan(address)
+    });
+    let at_a_time = sample.answers as f64 * sample.mean_us / 1e6 / sample.seconds;
+    assert!((at_a_time - 3.0).abs() < 0.03, "{at_a_time}: {sample:?}");
+}
+
 /// As .NET's HttpListener does, after more answers.
 #[test]
 fn a_server_that_says_when_it_closes() {
