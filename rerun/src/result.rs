@@ -466,7 +466,7 @@ pub struct Slo {
     pub asked: String,
     /// Requests a second, each due at its time; none if even the least rate did not hold.
     pub rate: Option<f64>,
-    /// In each of so many windows of `rate` the latency held.
+    /// In so many windows of `rate`, one after the other, the latency held.
     #[serde(default = "one_window")]
     pub windows: u32,
     /// Seconds of a window.
