@@ -101,8 +101,11 @@ pub fn install(needs: &[Need]) -> Result<()> {
     }
 }
 
+/// What Debian's Lua module replaces, if something else brought it: LuaJIT in place of OpenResty's LuaJIT, which is one
+/// for all programs that want either, such as wrk.
+const REPLACED: [&str; 2] = ["libluajit-5.1-2", "libluajit-5.1-common"];
+
 fn apt(packages: &[&str]) -> Result<()> {
-    let install = ["install", "-y", "--no-install-recommends", "--no-remove"];
     let as_root: &[&str] = if is_root() {
         &[]
     } else if !shell::has("sudo") {
@@ -127,6 +130,15 @@ fn apt(packages: &[&str]) -> Result<()> {
         shell::run(shell::command(words[0]).args(&words[1..]))
     };
     apt(&["update"])?;
+    let mut install = vec!["install", "-y", "--no-install-recommends"];
+    let plan = shell::command("apt-get")
+        .arg("-s")
+        .args(&install)
+        .args(packages)
+        .output()?;
+    if !removes_only(&String::from_utf8_lossy(&plan.stdout), &REPLACED) {
+        install.push("--no-remove");
+    }
     if let Err(error) = apt(&[&install, packages].concat()) {
         bail!(
             "{error}\nnginx-dev is in Debian 12, Ubuntu 24.04 and later. With another nginx, or where apt cannot \
@@ -134,6 +146,13 @@ fn apt(packages: &[&str]) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether apt-get's simulation removes nothing but these.
+fn removes_only(plan: &str, replaced: &[&str]) -> bool {
+    plan.lines()
+        .filter_map(|line| line.strip_prefix("Remv ")?.split_whitespace().next())
+        .all(|removed| replaced.contains(&removed))
 }
 
 fn is_root() -> bool {
@@ -205,6 +224,17 @@ mod tests {
     fn chromium_is_a_package_of_debian_itself() {
         assert!(has_chromium("PRETTY_NAME=\"Debian\"\nID=debian\n"));
         assert!(!has_chromium("ID=ubuntu\nID_LIKE=debian\n"));
+    }
+
+    #[test]
+    fn a_library_that_is_replaced_may_go() {
+        let plan = "Remv libluajit-5.1-2 [2.1.0] []\nInst libluajit2-5.1-2 (2.1-20230119)\nConf nginx (1.22.1)\n";
+        assert!(removes_only(plan, &REPLACED));
+        assert!(removes_only("Inst nginx (1.22.1)\n", &REPLACED));
+        assert!(!removes_only(
+            &format!("Remv apache2 [2.4]\n{plan}"),
+            &REPLACED
+        ));
     }
 
     #[test]
