@@ -54,7 +54,7 @@ impl Rival {
         let options = process::Options {
             cpus: cpus.to_vec(),
             port: None,
-        ..process::Options::default()
+            ..process::Options::default()
         };
         let started = process::start(contender, &options);
         stop::check()?;
