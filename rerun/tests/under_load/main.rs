@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 /// More than any proof asks.
-const PROVED: u32 = 3000;
+const PROVED: u32 = 9000;
 
 static ANSWERED: AtomicU32 = AtomicU32::new(0);
 
