@@ -23,6 +23,8 @@ const CONFIG: &str = "
     location = /proxied { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/behind?$args; }
     location = /behind { content_by_rust arrived; }
     location = /paged { error_page 403 = /proxied; content_by_rust go_wrong; }
+    location = /refused { error_page 403 = /proxied; content_by_rust status; }
+    location = /status { content_by_rust status; }
     location = /paged_too { error_page 403 = /proxied; content_by_rust go_wrong; }
     location = /part { content_by_rust reply body=part delay=$arg_delay; }
     location = /by_hand { content_by_rust go_by_hand; }
@@ -220,6 +222,39 @@ fn a_body_that_nobody_has_read_goes_along() {
             let seen = "POST /behind? length Some(\"3\") body \"abc\" by \n";
             assert_eq!((answer.status, answer.text()), (200, seen), "{at_once}{ms}");
         }
+    }
+    nothing_is_left(server);
+}
+
+#[test]
+fn a_body_that_nobody_has_read_is_there_for_an_error_page() {
+    let server = server();
+    for at_once in [true, false] {
+        for wait in ["", "&wait"] {
+            let path = format!("/refused?status=403{wait}");
+            let answer = post(&server, &path, "abc", at_once);
+            assert_eq!(answer.status, 200, "{path} {at_once}");
+            assert!(
+                answer.text().contains("length Some(\"3\") body \"abc\""),
+                "{answer:?}"
+            );
+        }
+    }
+    nothing_is_left(server);
+}
+
+#[test]
+fn who_is_refused_with_nginxs_page_is_not_told_to_go_on() {
+    let server = server();
+    for wait in ["", "&wait"] {
+        let mut client = Client::connect(server.addr());
+        client.send(format!(
+            "POST /status?status=403{wait} HTTP/1.1\r\nHost: localhost\r\n\
+             Expect: 100-continue\r\nContent-Length: 3\r\n\r\n"
+        ));
+        assert_eq!(client.read().status, 403);
+        client.send("abc");
+        assert_eq!(client.get("/ok").text(), "OK\n");
     }
     nothing_is_left(server);
 }

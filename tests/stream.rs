@@ -183,6 +183,23 @@ fn head_and_statuses_without_a_body_have_none() {
 }
 
 #[test]
+fn a_client_that_waits_for_100_continue_does_not_find_it_within_the_answer() {
+    let server = server();
+    for path in ["/text?text=a&n=2", "/text?text=a&n=2&ms=3"] {
+        let mut client = Client::connect(server.addr());
+        client.send(format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\n\
+             Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        ));
+        let answer = client.read();
+        assert_eq!((answer.status, answer.text()), (200, "aa"), "{path}");
+        client.send("hello");
+        assert_eq!(client.get("/ok").text(), "OK\n");
+    }
+    quits_in_peace(server);
+}
+
+#[test]
 fn a_body_of_the_heads_is_not_sent() {
     let server = server();
     let answer = get(&server, "/head?what=body");

@@ -37,6 +37,17 @@ pub(crate) unsafe fn send(
         return redirect(request, key, head.headers, *instead);
     }
 
+    let status = head.status;
+
+    // An error or a redirect that brings no body gets nginx's: error_page, which may want the
+    // request's, or nginx's own page.
+    if body.is_none() && (status >= 400 || matches!(status, 301..=303 | 307 | 308)) {
+        return match set_head(request, key, head) {
+            Ok(_) => fail(request, status as i16),
+            Err(rc) => rc,
+        };
+    }
+
     // Not before: with a part of the body to come, nginx would close the connection
     // lingering_timeout after a handler that still waits.
     // SAFETY: the request lives (invariant 1).
@@ -45,16 +56,7 @@ pub(crate) unsafe fn send(
         return rc;
     }
 
-    let status = head.status;
-
-    // An error or a redirect that brings no body gets nginx's: error_page, or its own page.
     let Some(body) = body else {
-        if status >= 400 || matches!(status, 301..=303 | 307 | 308) {
-            return match set_head(request, key, head) {
-                Ok(_) => fail(request, status as i16),
-                Err(rc) => rc,
-            };
-        }
         return match prepare_head(request, key, head, 0) {
             // SAFETY: the request lives; the buffer lives as long (invariant 1).
             Ok(()) => unsafe { shim::cbr_response_send(r, buf.cast(), b"".as_ptr(), 0) },
@@ -112,7 +114,7 @@ pub(super) fn send_head(request: NgxRequest, key: Key, head: Head) -> Result<(),
     let r = request.as_ptr();
     // SAFETY: the request lives (invariant 1).
     unsafe {
-        let rc = shim::cbr_response_send_head(r);
+        let rc = shim::cbr_stream_send_head(r);
         if rc == ERROR || rc > OK || shim::cbr_request_header_only(r) != 0 {
             return Err(Stop::Sent(rc));
         }

@@ -594,8 +594,8 @@ cbr_body_discard(ngx_http_request_t *r)
 
 /* a connection with a body on it that nobody reads to its end is not kept */
 
-ngx_int_t
-cbr_response_send_head(ngx_http_request_t *r)
+static ngx_inline ngx_int_t
+cbr_send_head(ngx_http_request_t *r)
 {
     if (r->reading_body) {
         r->keepalive = 0;
@@ -617,7 +617,7 @@ cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
     ngx_int_t    rc;
     ngx_chain_t  out;
 
-    rc = cbr_response_send_head(r);
+    rc = cbr_send_head(r);
 
     if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
         return rc;
@@ -744,6 +744,20 @@ cbr_connection_watch(int fd, ngx_log_t *log, ngx_event_handler_pt handler)
     }
 
     return c;
+}
+
+
+/*
+ * The body is discarded when the answer ends.  A client that has waited for
+ * "100 Continue" until then must not find it within the answer.
+ */
+
+ngx_int_t
+cbr_stream_send_head(ngx_http_request_t *r)
+{
+    r->expect_tested = 1;
+
+    return cbr_send_head(r);
 }
 
 

@@ -70,10 +70,10 @@ void cbr_subrequest_body(const ngx_http_request_t *sr, ngx_str_t *body);
 ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
     size_t name_len, const u_char *value, size_t value_len);
 ngx_int_t cbr_body_discard(ngx_http_request_t *r);
-ngx_int_t cbr_response_send_head(ngx_http_request_t *r);
 ngx_int_t cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b,
     const u_char *body, size_t len);
 
+ngx_int_t cbr_stream_send_head(ngx_http_request_t *r);
 ngx_int_t cbr_stream_write(ngx_http_request_t *r, ngx_buf_t *b, size_t len);
 ngx_int_t cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b,
     ngx_uint_t first, ngx_http_event_handler_pt handler);
