@@ -8,7 +8,7 @@ use crate::abi;
 use crate::log::Level;
 use crate::panics::{contained, discard};
 use crate::process::worker_exiting;
-use crate::sleep::sleep;
+use crate::sleep::{LONGEST, sleep};
 use crate::task::TaskRef;
 use crate::wake::{self, Key};
 use crate::worker::{self, Worker};
@@ -93,7 +93,7 @@ where
 /// # fn main() {}
 /// ```
 pub async fn every(period: Duration, mut run: impl AsyncFnMut()) {
-    let period = period.max(Duration::from_millis(1));
+    let period = period.clamp(Duration::from_millis(1), LONGEST);
     let mut next = Instant::now();
     while !worker_exiting() {
         // In a block of its own, as the closure may panic before it makes a future. All that a run

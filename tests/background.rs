@@ -242,6 +242,15 @@ fn every_goes_on_after_a_run_that_panics() {
 }
 
 #[test]
+fn a_period_may_be_longer_than_any_clock() {
+    let server = server();
+    logged(&server, "rarely runs");
+    logged(&server, "naps wakes up");
+    assert_eq!(lines(&server, "rarely is dropped").len(), 0);
+    support::quits_in_peace(server);
+}
+
+#[test]
 fn a_task_goes_on_after_the_answer() {
     let server = server();
     assert_eq!(text(&server, "/after_answer?id=1"), "answered\n");

@@ -37,8 +37,9 @@ pub fn sleep(duration: Duration) -> Sleep {
     }
 }
 
-/// Five hundred million years are as good as more.
+/// Thirty-six million years are as good as more, and can be added to a clock.
 const MAX_MSEC: u64 = 1 << 60;
+pub(crate) const LONGEST: Duration = Duration::from_millis(MAX_MSEC);
 
 /// nginx hands a timer's distance to `epoll_wait()` as an `int` of milliseconds.
 const MAX_ALARM: u64 = 24 * 60 * 60 * 1000;

@@ -125,6 +125,12 @@ async fn diligent() {
     notice("diligent ends");
 }
 
+/// Runs once in this world.
+async fn rarely() {
+    let _witness = Witness("rarely");
+    every(Duration::MAX, async || notice("rarely runs")).await;
+}
+
 /// tokio's sleep, before and after nginx's.
 async fn naps() {
     let _witness = Witness("naps");
@@ -267,6 +273,7 @@ content_by_rust::module! {
     background starts_at_exit,
     background ticks,
     background diligent,
+    background rarely,
     background naps,
     background offloads,
     background woken,
