@@ -130,8 +130,8 @@ pub async fn stream_gives_up(request: &mut Request) -> Result<Response> {
     let rest = number(request, "rest");
     let (mut given_up, mut whole) = (0, 0);
     let mut stream = request.stream(Response::new(200).content_type("text/plain"))?;
-    for n in 0u8.. {
-        let piece = vec![b'a' + n % 25; size];
+    for letter in (b'a'..b'z').cycle() {
+        let piece = vec![letter; size];
         let writing = pin!(stream.write(&piece));
         match select(writing, pin!(sleep(ms(time.unwrap_or(1))))).await {
             Either::Left((written, _)) => {
