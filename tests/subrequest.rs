@@ -41,6 +41,11 @@ const CONFIG: &str = "
     location = /behind { add_header X-Part behind; content_by_rust reply body='behind $arg_n' delay=$arg_delay; }
     location = /refused { proxy_pass http://127.0.0.1:1/; }
     location = /file { try_files /page.html =404; }
+    location = /read_elsewhere {
+        aio threads; sendfile off; output_buffers 1 1k;
+        subrequest_output_buffer_size 100k;
+        alias $TEST_NGINX_SERVER_ROOT/html/read_elsewhere;
+    }
     location = /large { subrequest_output_buffer_size 300k; content_by_rust big; }
     location = /too_large { subrequest_output_buffer_size 1k; content_by_rust big; }
     location = /too_large_proxied {
@@ -314,6 +319,16 @@ fn a_proxied_one() {
 }
 
 #[test]
+fn a_file_that_other_threads_read() {
+    let server = server();
+    let content = "0123456789".repeat(9_000);
+    std::fs::write(server.root().join("html/read_elsewhere"), &content).expect("a file");
+    let answer = text(&server, &ask("/ask_all", &["/read_elsewhere", "/part?n=1"]));
+    assert!(answer == content + " part 1 ", "{} bytes", answer.len());
+    nothing_is_left(server);
+}
+
+#[test]
 fn several_at_once_and_one_after_the_other() {
     let server = server();
     let uris = [
@@ -360,6 +375,25 @@ fn one_that_is_dropped_goes_on_and_the_answer_waits_for_its_end() {
         encoded("/part?n=2&delay=2ms")
     );
     assert_eq!(text(&server, &path), "part 2");
+    nothing_is_left(server);
+}
+
+#[test]
+fn an_answer_without_a_body_is_over_in_whatever_order_they_end() {
+    let server = server();
+    let (fast, slow) = ("/part?delay=1ms", "/part?delay=30ms");
+    for path in [
+        ask("/ask_all", &[slow, fast]),
+        ask("/ask_all", &[fast, slow]),
+        ask("/ask_all", &[slow, fast, "/proxied?delay=10ms", "/part"]),
+        ask("/ask_any", &[fast, slow, "/part"]),
+        ask("/ask_for_a_while?ms=5", &[slow]),
+    ] {
+        let mut client = Client::connect(server.addr());
+        client.send(request("HEAD", &path));
+        assert_eq!(client.read_head().status, 200, "{path}");
+        assert_eq!(client.get("/ok").text(), "OK\n", "{path}");
+    }
     nothing_is_left(server);
 }
 

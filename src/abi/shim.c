@@ -286,13 +286,70 @@ cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
 
 /*
  * Whether a subrequest that is finalized with "rc" has its answer: an error
- * code makes nginx send an error page first, and finalize once more.
+ * code makes nginx send an error page first, and what is read from a file by
+ * other threads comes later; nginx finalizes once more then.
  */
 
 ngx_uint_t
 cbr_subrequest_ends(const ngx_http_request_t *sr, ngx_int_t rc)
 {
+    if (rc == NGX_ERROR) {
+        return 1;
+    }
+
+    if (sr->buffered || sr->postponed) {
+        return 0;
+    }
+
     return rc < NGX_HTTP_SPECIAL_RESPONSE || sr->header_sent;
+}
+
+
+/*
+ * Subrequests end in the order in which they began: one that would be too early
+ * waits until its parent has something to send, which an answer without a body
+ * never has.  What is kept in memory has no place among the parts of a page, so
+ * one of ours leaves the order, and the next of them takes its place there.
+ */
+
+void
+cbr_subrequest_leave(ngx_http_request_t *sr)
+{
+    ngx_connection_t               *c;
+    ngx_http_request_t             *pr;
+    ngx_http_postponed_request_t  **ppr, *next;
+
+    c = sr->connection;
+    pr = sr->parent;
+
+    for (ppr = &pr->postponed; *ppr; ppr = &(*ppr)->next) {
+
+        if ((*ppr)->request == sr) {
+            *ppr = (*ppr)->next;
+            break;
+        }
+    }
+
+    if (c->data == sr || c->data == pr) {
+        next = pr->postponed;
+
+        if (next == NULL
+            || next->request == NULL
+            || !next->request->subrequest_in_memory)
+        {
+            /* nginx goes on with the parent */
+
+            c->data = sr;
+            return;
+        }
+
+        c->data = next->request;
+    }
+
+    /* it ends, and nothing else comes of it */
+
+    sr->background = 1;
+    sr->write_event_handler = ngx_http_request_empty_handler;
 }
 
 

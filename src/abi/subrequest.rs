@@ -128,8 +128,13 @@ unsafe extern "C" fn on_end(
     if let (Some(waker), Some(worker)) = (progress.waiter.take(), worker::here()) {
         worker.wake_by(waker);
     }
-    // A failed subrequest is no reason to terminate the main request; a client that has gone is.
-    match failed && !sr.client_gone() {
+    if failed && sr.client_gone() {
+        return rc;
+    }
+    // SAFETY: as above.
+    unsafe { shim::cbr_subrequest_leave(sr.as_ptr()) };
+    // A failed subrequest is no reason to terminate the main request.
+    match failed {
         true => NGX_OK as ngx_int_t,
         false => rc,
     }
