@@ -3,9 +3,15 @@
 use crate::abi::{Ended, StartError, StreamWriter};
 use crate::request::Request;
 use crate::response::{Error, Instead, Response, Result};
+use crate::sleep::sleep;
 use crate::task::{self, TaskRef};
 use std::fmt;
 use std::future::poll_fn;
+use std::time::Duration;
+
+/// After so many bytes the event loop turns once, however fast they are taken: as many as nginx's
+/// `sendfile_max_chunk`.
+const TURN: usize = 2 * 1024 * 1024;
 
 /// The body of an answer, on its way out: what [`Request::stream`] returns.
 ///
@@ -28,6 +34,8 @@ use std::future::poll_fn;
 pub struct Stream<'a> {
     writer: StreamWriter,
     request: &'a mut Request,
+    /// How many bytes have been written since the loop turned.
+    since_turn: usize,
 }
 
 impl<'a> Stream<'a> {
@@ -44,12 +52,16 @@ impl<'a> Stream<'a> {
         }
         // nginx has logged why; the status is for an answer that has not been begun.
         let writer = writer.map_err(|_| Error::new(500))?;
-        Ok(Stream { writer, request })
+        Ok(Stream {
+            writer,
+            request,
+            since_turn: 0,
+        })
     }
 
     /// Writes a piece of the body, and waits until nginx has handed it to the kernel: a slow
     /// client holds the handler up, not the memory. nginx's `send_timeout`, `limit_rate` and
-    /// filters apply.
+    /// filters apply. An answer that has no body, one to HEAD, takes all at once.
     ///
     /// # Errors
     ///
@@ -60,7 +72,13 @@ impl<'a> Stream<'a> {
         // A write that was dropped may have left something behind.
         self.flush().await?;
         while !rest.is_empty() {
-            rest = &rest[self.writer.write(rest)?..];
+            if self.since_turn >= TURN {
+                self.since_turn = 0;
+                sleep(Duration::ZERO).await;
+            }
+            let written = self.writer.write(rest)?;
+            rest = &rest[written..];
+            self.since_turn += written;
             self.flush().await?;
         }
         Ok(())

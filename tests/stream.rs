@@ -200,6 +200,19 @@ fn a_client_that_waits_for_100_continue_does_not_find_it_within_the_answer() {
 }
 
 #[test]
+fn one_that_is_taken_at_once_and_never_ends_starves_nobody() {
+    let server = server();
+    let mut client = Client::connect(server.addr());
+    // It writes until a write has to wait, and none has.
+    client.send(request("HEAD", "/gives_up?size=65536&ms=60000"));
+    assert_eq!(client.read_head().status, 200);
+    assert_eq!(text(&server, "/ok"), "OK\n");
+    client.close();
+    nobody_is_left(&server);
+    quits_in_peace(server);
+}
+
+#[test]
 fn a_body_of_the_heads_is_not_sent() {
     let server = server();
     let answer = get(&server, "/head?what=body");
