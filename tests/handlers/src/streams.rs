@@ -130,7 +130,7 @@ pub async fn stream_gives_up(request: &mut Request) -> Result<Response> {
     let rest = number(request, "rest");
     let (mut given_up, mut whole) = (0, 0);
     let mut stream = request.stream(Response::new(200).content_type("text/plain"))?;
-    for letter in (b'a'..b'z').cycle() {
+    for letter in (b'a'..=b'z').cycle() {
         let piece = vec![letter; size];
         let writing = pin!(stream.write(&piece));
         match select(writing, pin!(sleep(ms(time.unwrap_or(1))))).await {
