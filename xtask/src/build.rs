@@ -101,7 +101,14 @@ impl Package {
 fn put(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
     let built = compile(nginx, package)?;
     let is_shipped = package.name == SHIPPED;
-    prove(nginx, &built, is_shipped)?;
+    if let Err(e) = prove(nginx, &built, is_shipped) {
+        anyhow::ensure!(
+            !is_without_module(&e.to_string()),
+            "{} is not a module: there is no content_by_rust::module! in it",
+            package.name
+        );
+        return Err(e);
+    }
     let dir = if is_shipped {
         project::module_dir()
     } else {
@@ -195,6 +202,11 @@ fn prove(nginx: &Nginx, library: &Path, is_shipped: bool) -> Result<()> {
     shell::quiet(&mut command).map(|said| eprint!("{}", said.stderr))
 }
 
+/// nginx looks for the table of modules that `module!` makes, and not for the macro.
+fn is_without_module(said: &str) -> bool {
+    said.contains("dlsym()") && said.contains("\"ngx_modules\"")
+}
+
 fn proof_conf(library: &Path, is_shipped: bool) -> String {
     let locations = match is_shipped {
         true => {
@@ -284,6 +296,16 @@ mod tests {
         assert!(env.contains(
             "\nTEST_NGINX_LOAD_MODULES=/m/ndk_http_module.so /r/ngx_http_rust_module.so\n"
         ));
+    }
+
+    #[test]
+    fn a_library_without_the_macro_is_told_from_other_failures() {
+        let nginx = "nginx: [emerg] dlsym() \"/t/libb.so\", \"ngx_modules\" failed \
+                     (/t/libb.so: undefined symbol: ngx_modules) in /d/nginx.conf:1";
+        assert!(is_without_module(nginx));
+        let other =
+            "nginx: [emerg] dlopen() \"/t/libb.so\" failed (/t/libb.so: undefined symbol: x)";
+        assert!(!is_without_module(other));
     }
 
     #[test]
