@@ -191,7 +191,13 @@ impl<'a> Args<'a> {
         let mut given: Vec<Given<'a>> = Vec::new();
         for arg in unquoted(conf)?.into_iter().skip(2) {
             let Some(name) = arg.iter().position(|&c| c == b'=').filter(|&at| at > 0) else {
-                return Err(invalid_parameter(arg));
+                return Err(ArgError(
+                    format!(
+                        "invalid parameter \"{}\", it must be name=value",
+                        arg.escape_ascii()
+                    )
+                    .into(),
+                ));
             };
             let (name, value) = (&arg[..name], &arg[name + 1..]);
             if given.iter().any(|given| given.name == name) {
@@ -230,13 +236,33 @@ impl<'a> Args<'a> {
             let value = self.add(value);
             return Ok(Some(Arg(Source::Variable { name, value })));
         }
+        let constant = self.parse(name, text)?;
+        Ok(Some(Arg(Source::Constant(constant))))
+    }
+
+    /// An argument of type `T` that takes no variables, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// The value is no `T`, or has a variable.
+    pub fn constant<T: FromArg>(&mut self, name: &'static str) -> Result<Option<T>, ArgError> {
+        let Some((text, value)) = self.compile(name)? else {
+            return Ok(None);
+        };
+        if value.constant().is_none() {
+            return Err(ArgError(invalid_value(name, text, "a constant").into()));
+        }
+        self.parse(name, text).map(Some)
+    }
+
+    fn parse<T: FromArg>(&mut self, name: &str, text: &[u8]) -> Result<T, ArgError> {
         let Some(constant) = T::parse(text) else {
             return Err(ArgError(invalid_value(name, text, T::MUST_BE).into()));
         };
         if let Some(delay) = constant.as_delay() {
             self.will_wait(delay);
         }
-        Ok(Some(Arg(Source::Constant(constant))))
+        Ok(constant)
     }
 
     /// An argument that is a text with variables, if it is given.
@@ -310,7 +336,9 @@ impl<'a> Args<'a> {
         match self.given.iter().find(|given| !given.taken) {
             Some(given) => {
                 let arg = [given.name, b"=", given.value].concat();
-                Err(invalid_parameter(&arg))
+                Err(ArgError(
+                    format!("invalid parameter \"{}\"", arg.escape_ascii()).into(),
+                ))
             }
             None => Ok((self.values, self.shortest_delay)),
         }
@@ -343,10 +371,6 @@ fn unquoted(conf: Conf<'_>) -> Result<Vec<&[u8]>, ArgError> {
     })?;
     let copied: Option<Vec<&[u8]>> = words.iter().map(|word| conf.copy(word)).collect();
     copied.ok_or_else(|| ArgError::new("no memory for the parameters"))
-}
-
-fn invalid_parameter(arg: &[u8]) -> ArgError {
-    ArgError(format!("invalid parameter \"{}\"", arg.escape_ascii()).into())
 }
 
 #[cfg(test)]

@@ -70,6 +70,7 @@ mod sleep;
 mod stream;
 mod subrequest;
 mod task;
+mod uri;
 mod wake;
 mod worker;
 
@@ -88,6 +89,7 @@ pub use shared::{Counter, SharedError, SharedZone};
 pub use sleep::{Sleep, sleep};
 pub use stream::Stream;
 pub use subrequest::{Subrequest, SubrequestResponse};
+pub use uri::encode_path;
 
 use std::future::Future;
 

@@ -4,8 +4,12 @@ use crate::response::{Bytes, Instead, Response};
 
 impl Response {
     /// Has another location of this server answer, as `ngx.exec` and `try_files` do: internal
-    /// locations included, with the request's method. The URI may have arguments; what is not
-    /// plain in it is percent-encoded.
+    /// locations included, with the request's method.
+    ///
+    /// The URI may have arguments behind a `?`, and nginx decodes each `%XX` of its path: what is
+    /// not plain must be percent-encoded. [`Request::path`](crate::Request::path) and `arg` are
+    /// decoded: put into a URI as they are, they let the client say where it ends and what the
+    /// arguments are. [`encode_path`](crate::encode_path) encodes them.
     ///
     /// The handler is done with that: its future has been dropped when the other location begins.
     /// Header lines that are [added](Response::header) to this go to whatever the other location
@@ -17,11 +21,12 @@ impl Response {
     /// the eleventh change of URI for one request, which nginx takes for a cycle.
     ///
     /// ```
-    /// # use content_by_rust::{Request, Response, Result};
+    /// # use content_by_rust::{Request, Response, Result, encode_path};
     /// async fn front(request: &mut Request) -> Result<Response> {
+    ///     let path = encode_path(request.path_bytes());
     ///     Ok(match request.header("Cookie") {
-    ///         Some(_) => Response::internal_redirect("/members?from=front"),
-    ///         None => Response::internal_redirect("/public"),
+    ///         Some(_) => Response::internal_redirect(format!("/members{path}?from=front")),
+    ///         None => Response::internal_redirect(format!("/public{path}")),
     ///     })
     /// }
     /// ```
@@ -42,7 +47,8 @@ impl Response {
     }
 
     /// Sends the client elsewhere. nginx writes the page that goes with it, and makes a location
-    /// that begins with `/` absolute, unless `absolute_redirect` is off.
+    /// that begins with `/` absolute, unless `absolute_redirect` is off. The location is sent as
+    /// it is: [`encode_path`](crate::encode_path) encodes a path.
     ///
     /// ```
     /// # use content_by_rust::Response;

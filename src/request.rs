@@ -162,10 +162,21 @@ impl Request {
     /// headers and without a body, unless [`Subrequest`]'s methods say otherwise; internal
     /// locations included. Several can be under way at once.
     ///
-    /// The whole answer is kept in memory. One longer than the `subrequest_output_buffer_size` of
-    /// the location that is asked is an error that nginx ends the whole request for. A subrequest
-    /// that is dropped goes on, and the answer to this request waits for its end. A subrequest of
-    /// this kind cannot start another.
+    /// The URI is read as one, so what is not plain in its path must be percent-encoded:
+    /// [`encode_path`](crate::encode_path) does so, and [`Subrequest::arg`] encodes arguments.
+    ///
+    /// The whole answer is kept in memory. For one that is longer than the
+    /// `subrequest_output_buffer_size` of the location that is asked, nginx ends the whole request
+    /// without an answer: there is no `Err`. It is a page of memory otherwise, 4k or 8k, so set it
+    /// in that location.
+    ///
+    /// A subrequest that is dropped goes on, and the answer to this request waits for its end:
+    /// `select` with a [`sleep`](crate::sleep) goes on with the handler, but brings the client no
+    /// answer earlier. What limits it stands in the location that is asked, `proxy_read_timeout`
+    /// and `proxy_connect_timeout` for instance. Something slow that the answer must not wait for,
+    /// ask with a client of tokio's, as `examples/fan-out` does.
+    ///
+    /// A subrequest of this kind cannot start another.
     ///
     /// ```
     /// # use content_by_rust::{Request, Response, Result};
@@ -228,7 +239,7 @@ impl Request {
         self.raw.data()
     }
 
-    /// The text of a configured value for this request. One without variables is not copied.
+    /// The text of a configured value for this request, for the answer. One without variables is not copied.
     ///
     /// # Errors
     ///
@@ -262,6 +273,15 @@ impl Request {
     }
 
     /// As [`evaluate`](Request::evaluate), to look at.
+    ///
+    /// # Errors
+    ///
+    /// As [`evaluate`](Request::evaluate).
+    pub fn evaluate_str(&self, value: Value) -> Result<&str> {
+        Ok(self.text(self.evaluate_bytes(value)?))
+    }
+
+    /// The bytes of [`evaluate_str`](Request::evaluate_str).
     ///
     /// # Errors
     ///

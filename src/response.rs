@@ -234,6 +234,14 @@ impl Error {
         self
     }
 
+    /// The status of the answer: 500 for an error that was made with none of an error's.
+    pub const fn status(&self) -> u16 {
+        match self.status {
+            status @ 400..=599 => status,
+            _ => 500,
+        }
+    }
+
     /// A panic has written its own line.
     pub(crate) const fn panicked() -> Error {
         Error::new(500)
@@ -241,16 +249,14 @@ impl Error {
 
     #[cold]
     pub(crate) fn log_and_status(self, request: NgxRequest) -> i16 {
-        let status = match self.status {
-            status @ 400..=599 => status,
-            status => {
-                request.log(
-                    Level::Error as usize,
-                    format_args!("the handler failed with status {status}, which is no error's"),
-                );
-                500
-            }
-        };
+        let status = self.status();
+        if status != self.status {
+            let given = self.status;
+            request.log(
+                Level::Error as usize,
+                format_args!("the handler failed with status {given}, which is no error's"),
+            );
+        }
         if let Some(message) = self.message {
             let level = if status >= 500 {
                 Level::Error
@@ -330,5 +336,20 @@ mod tests {
         assert!(check_header(b"X-A\r\nX-B", b"1").is_err());
         let split = check_header(b"X-A", b"1\r\nX-B: 2").unwrap_err();
         assert_eq!(split, r#"invalid value "1\r\nX-B: 2" of header "X-A""#);
+    }
+
+    #[test]
+    fn an_errors_status_is_an_errors() {
+        for (given, status) in [
+            (400, 400),
+            (404, 404),
+            (599, 599),
+            (200, 500),
+            (399, 500),
+            (600, 500),
+        ] {
+            assert_eq!(Error::new(given).status(), status, "{given}");
+        }
+        assert_eq!(Error::from(std::fmt::Error).status(), 500);
     }
 }

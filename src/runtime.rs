@@ -122,7 +122,7 @@ mod signals {
 ///
 /// # Panics
 ///
-/// Outside of a handler.
+/// Outside of a handler and of a background task.
 pub fn offload<F>(future: F) -> Offload<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
@@ -140,7 +140,7 @@ where
 ///
 /// # Panics
 ///
-/// Outside of a handler.
+/// Outside of a handler and of a background task.
 pub fn offload_blocking<T, F>(closure: F) -> Offload<T>
 where
     F: FnOnce() -> T + Send + 'static,

@@ -33,6 +33,7 @@ pub struct Subrequest<'a> {
     method: Cow<'static, str>,
     body: Option<Vec<u8>>,
     content_type: Option<String>,
+    without: Vec<String>,
     pending: Option<PendingSubrequest>,
 }
 
@@ -52,6 +53,7 @@ impl<'a> Subrequest<'a> {
             method: Cow::Borrowed("GET"),
             body: None,
             content_type: None,
+            without: Vec::new(),
             pending: None,
         }
     }
@@ -62,7 +64,8 @@ impl<'a> Subrequest<'a> {
         self
     }
 
-    /// Adds an argument behind those of the URI, and encodes it.
+    /// Adds an argument behind those of the URI, and encodes it. For the path there is
+    /// [`encode_path`](crate::encode_path).
     pub fn arg(mut self, name: &str, value: &str) -> Self {
         self.uri.push(match self.uri.contains('?') {
             true => '&',
@@ -88,10 +91,36 @@ impl<'a> Subrequest<'a> {
         self
     }
 
+    /// Leaves the request's header lines of this name out, in any case; may be repeated.
+    ///
+    /// A subrequest has the header lines of its client, and a location that passes them on to a
+    /// proxied server asks for what the client wants: with `Range` the handler is given a part,
+    /// with `Accept-Encoding` gzip, with `If-Modified-Since` and `If-None-Match` a 304.
+    ///
+    /// ```
+    /// # use content_by_rust::{Request, Response, Result};
+    /// async fn wrapped(request: &mut Request) -> Result<Response> {
+    ///     let answer = request
+    ///         .subrequest("/backend")
+    ///         .without_header("Range")
+    ///         .without_header("Accept-Encoding")
+    ///         .await?;
+    ///     Ok(Response::body([b"<", answer.body(), b">"].concat()))
+    /// }
+    /// ```
+    pub fn without_header(mut self, name: &str) -> Self {
+        self.without.push(name.to_ascii_lowercase());
+        self
+    }
+
     fn start(&mut self) -> Result<PendingSubrequest> {
         if !parse::is_token(self.method.as_bytes()) {
             let shown = self.method.escape_debug();
             return Err(Error::new(500).because(format_args!("invalid method \"{shown}\"")));
+        }
+        if let Some(name) = self.without.iter().find(|n| !parse::is_token(n.as_bytes())) {
+            let shown = name.escape_debug();
+            return Err(Error::new(500).because(format_args!("invalid header name \"{shown}\"")));
         }
         let content_type = self.content_type.as_deref();
         if let Some(content_type) = content_type {
@@ -102,6 +131,7 @@ impl<'a> Subrequest<'a> {
             self.request.raw(),
             self.uri.as_bytes(),
             self.method.as_bytes(),
+            &self.without,
             self.body.take(),
             content_type,
         )

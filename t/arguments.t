@@ -85,7 +85,7 @@ qr/\[emerg\] .*invalid parameter "Body=x" in /
     location = /t { content_by_rust reply body; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "body" in \S+nginx\.conf:\d+$/
+qr/\[emerg\] .*invalid parameter "body", it must be name=value in \S+nginx\.conf:\d+$/
 
 
 
@@ -94,7 +94,7 @@ qr/\[emerg\] .*invalid parameter "body" in \S+nginx\.conf:\d+$/
     location = /t { content_by_rust reply hello; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "hello" in /
+qr/\[emerg\] .*invalid parameter "hello", it must be name=value in /
 
 
 
@@ -103,7 +103,7 @@ qr/\[emerg\] .*invalid parameter "hello" in /
     location = /t { content_by_rust reply =x; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "=x" in /
+qr/\[emerg\] .*invalid parameter "=x", it must be name=value in /
 
 
 
@@ -112,7 +112,7 @@ qr/\[emerg\] .*invalid parameter "=x" in /
     location = /t { content_by_rust reply body = x; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "body" in /
+qr/\[emerg\] .*invalid parameter "body", it must be name=value in /
 
 
 
@@ -121,7 +121,7 @@ qr/\[emerg\] .*invalid parameter "body" in /
     location = /t { content_by_rust reply body= =x; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "=x" in /
+qr/\[emerg\] .*invalid parameter "=x", it must be name=value in /
 
 
 
@@ -130,7 +130,7 @@ qr/\[emerg\] .*invalid parameter "=x" in /
     location = /t { content_by_rust reply ""; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "" in /
+qr/\[emerg\] .*invalid parameter "", it must be name=value in /
 
 
 
@@ -211,7 +211,7 @@ qr/\[emerg\] .*invalid parameter "body=x" in /
     location = /t { content_by_rust hello hello; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "hello" in /
+qr/\[emerg\] .*invalid parameter "hello", it must be name=value in /
 
 
 

@@ -18,6 +18,8 @@ const CONFIG: &str = "
     location /spaced { content_by_rust arrived; }
     location @named { content_by_rust arrived; }
     location @proxied { rewrite ^ /behind break; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT; }
+    location /names/ { content_by_rust go_under; }
+    location /under/ { internal; content_by_rust under; }
     location = /alone { content_by_rust arrived_alone; }
     location = /fixed { return 418 'fixed'; }
     location = /proxied { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/behind?$args; }
@@ -558,6 +560,37 @@ fn http2_and_the_rest_of_a_body() {
     assert_eq!(body_of(&mut client, alive), "0\n");
     drop(client);
     quits_in_peace(server);
+}
+
+#[test]
+fn a_path_that_is_encoded_says_nothing_but_itself() {
+    let server = server();
+    let names: [&[u8]; 8] = [
+        b"plain.txt",
+        b"a b%41?x.txt",
+        b"100%",
+        b"%2e%2e",
+        b"#&;+=",
+        "größe".as_bytes(),
+        b"\xff\xfe",
+        b"...",
+    ];
+    for name in names {
+        let encoded: String = name.iter().map(|byte| format!("%{byte:02x}")).collect();
+        let found = format!("/under/{}?own\n", name.escape_ascii());
+        for with in ["", "?ask"] {
+            let answer = text(&server, &format!("/names/{encoded}{with}"));
+            assert_eq!(answer, found, "{with}");
+        }
+    }
+    // What leads out of the root is refused.
+    for name in ["..", "../etc", "a/../../b", "a%00b"] {
+        for with in ["", "&ask"] {
+            let answer = get(&server, &format!("/names/?name={name}{with}"));
+            assert_eq!(answer.status, 500, "{name}{with}");
+        }
+    }
+    nothing_is_left(server);
 }
 
 #[test]

@@ -25,6 +25,9 @@ fn server() -> Server {
                  location = /variable { set $own \"its own\"; set $none \"\"; content_by_rust variable; }
                  location = /levels { content_by_rust log_levels; }
                  location = /value { content_by_rust evaluate value=\"a=$arg_a b=$mapped\"; }
+                 location = /constants { content_by_rust constants number=7 delay=1s500ms; }
+                 location = /no_constants { content_by_rust constants; }
+                 location /texts/ { content_by_rust evaluate value=$uri; }
                  location = /constant { content_by_rust evaluate value=constant; }
                  location = /page { ssi on; ssi_types *; content_by_rust reply
                      body='<!--# include virtual=\"/tell/part?x=y\" -->'; }
@@ -343,7 +346,40 @@ fn values_of_the_configuration() {
     assert_eq!(text(&server, "/value?a=1"), "a=1 b=mapped /value");
     assert_eq!(text(&server, "/value"), "a= b=mapped /value");
     assert_eq!(text(&server, "/constant"), "constant");
+    let answer = get(&server, "/value?text&a=1");
+    assert_eq!(answer.header("X-Text"), Some("a=1 b=mapped /value"));
+    let answer = get(&server, "/texts/%C3%A4%FF?text");
+    assert_eq!(answer.header("X-Text"), Some("/texts/ä\u{fffd}"));
+    assert_eq!(answer.body, b"/texts/\xc3\xa4\xff");
     quits_in_peace(server);
+}
+
+#[test]
+fn an_argument_that_takes_no_variables() {
+    let server = server();
+    assert_eq!(text(&server, "/constants"), "Some(7) Some(1.5s)\n");
+    assert_eq!(text(&server, "/no_constants"), "None None\n");
+    quits_in_peace(server);
+    for (given, wrong) in [
+        (
+            "number=$arg_n",
+            "invalid value \"$arg_n\" in \"number\" parameter, it must be a constant in ",
+        ),
+        (
+            "delay=${arg_n}ms",
+            "invalid value \"${arg_n}ms\" in \"delay\" parameter, it must be a constant in ",
+        ),
+        (
+            "number=x",
+            "invalid value \"x\" in \"number\" parameter, it must be a number in ",
+        ),
+        ("number=", "invalid value \"\" in \"number\" parameter"),
+        ("number=1 number=2", "duplicate \"number\" parameter"),
+    ] {
+        let config = format!("location = /a {{ content_by_rust constants {given}; }}");
+        let error = support::server().config(config).start().unwrap_err();
+        assert!(error.to_string().contains(wrong), "{given}: {error}");
+    }
 }
 
 #[test]

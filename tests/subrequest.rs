@@ -23,6 +23,19 @@ const CONFIG: &str = "
     location = /seen { internal; content_by_rust seen; }
     location = /seen_behind { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/seen_outside$is_args$args; }
     location = /seen_outside { content_by_rust seen; }
+    location = /lines { content_by_rust lines; }
+    location = /lines_behind { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/lines; }
+    location = /known {
+        content_by_rust reply body='$http_user_agent|$http_cookie|$cookie_a|$http_x_forwarded_for|$remote_user|$http_via|';
+    }
+    location = /digits_behind {
+        proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/digits;
+    }
+    location = /digits {
+        gzip on; gzip_types *; gzip_min_length 1; gzip_http_version 1.0;
+        default_type text/plain;
+        alias $TEST_NGINX_SERVER_ROOT/digits;
+    }
     location = /echoed { content_by_rust body_echo; }
     location = /seen_echoed { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/echoed; }
     location = /part {
@@ -253,6 +266,106 @@ fn a_method_or_a_type_that_is_none_is_an_error() {
     nothing_is_left(server);
 }
 
+/// What a subrequest that lacks these lines is answered, in a request that has them.
+#[track_caller]
+fn without(server: &Server, uri: &str, names: &[&str], lines: &str) -> String {
+    let mut client = Client::connect(server.addr());
+    let names = names.iter().map(|name| format!("&without={name}"));
+    let path = ask("/ask_with?x", &[uri]) + &names.collect::<String>();
+    client.send(format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n"
+    ));
+    let answer = client.read();
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.text().replace("\\n", "\n")
+}
+
+#[test]
+fn header_lines_can_be_left_out() {
+    let server = server();
+    let many: String = (0..50).map(|n| format!("X-{n}: {n}\r\n")).collect();
+    let lines = format!("Range: bytes=0-1\r\n{many}X-Own: mine\r\nx-own: more\r\nX-Last: z\r\n");
+    for uri in ["/lines", "/lines_behind"] {
+        let all = without(&server, uri, &[], &lines);
+        for line in [
+            "Range: bytes=0-1\n",
+            "X-Own: mine\n",
+            "x-own: more\n",
+            "X-Last: z\n",
+        ] {
+            assert!(all.contains(line), "{all}");
+        }
+        let left = without(&server, uri, &["RANGE", "X-oWN", "X-7", "None"], &lines);
+        for line in ["Range", "X-Own", "x-own", "X-7:"] {
+            assert!(!left.contains(line), "{line} in {left}");
+        }
+        for n in (0..50).filter(|n| *n != 7) {
+            assert!(left.contains(&format!("X-{n}: {n}\n")), "{n} in {left}");
+        }
+        assert!(left.contains("X-Last: z\n"), "{left}");
+    }
+    let path = ask("/ask_with", &["/lines"]) + "&without=a%3Ab";
+    assert_eq!(get(&server, &path).status, 500);
+    logged(&server, "invalid header name \"a:b\"");
+    nothing_is_left(server);
+}
+
+#[test]
+fn what_nginx_knows_of_a_header_line_goes_with_it() {
+    let server = server();
+    let lines = "User-Agent: u\r\nCookie: a=1\r\nCookie: b=2\r\nX-Forwarded-For: 10.0.0.1\r\n\
+                 Authorization: Basic YTpi\r\nVia: v\r\n";
+    let known = without(&server, "/known", &[], lines);
+    assert!(known.ends_with(" u|a=1; b=2|1|10.0.0.1|a|v|\n"), "{known}");
+    let names = [
+        "user-agent",
+        "cookie",
+        "x-forwarded-for",
+        "authorization",
+        "via",
+    ];
+    let known = without(&server, "/known", &names, lines);
+    assert!(known.ends_with(" ||||||\n"), "{known}");
+    nothing_is_left(server);
+}
+
+#[test]
+fn a_proxied_server_is_asked_for_the_whole_and_as_it_is() {
+    let server = server();
+    std::fs::write(server.root().join("digits"), "0123456789").expect("a file");
+    let lines = "Range: bytes=2-4\r\nAccept-Encoding: gzip\r\n";
+    let digits = |names: &[&str], lines| without(&server, "/digits_behind", names, lines);
+    assert!(digits(&[], "Range: bytes=2-4\r\n").starts_with("206 "));
+    assert!(digits(&["Range"], lines).contains("Content-Encoding=gzip"));
+    let whole = digits(&["Range", "Accept-Encoding"], lines);
+    assert!(whole.starts_with("200 "), "{whole}");
+    assert!(whole.ends_with(" 0123456789\n"), "{whole}");
+    // The header lines of a body of its own are its own.
+    let mut client = Client::connect(server.addr());
+    let path = ask("/ask_with?body=abc&type=text/x", &["/lines_behind"]);
+    let path = path + "&without=Content-Type&without=Content-Length";
+    client.send(POST.replacen("PATH", &path, 1));
+    let lines = client.read().text().to_ascii_lowercase();
+    assert_eq!(lines.matches("content-length: 3\\n").count(), 1, "{lines}");
+    assert_eq!(lines.matches("content-length:").count(), 1, "{lines}");
+    assert!(lines.contains("content-type: text/x\\n"), "{lines}");
+    nothing_is_left(server);
+}
+
+#[test]
+fn a_type_of_its_own_takes_the_place_of_the_requests() {
+    let server = server();
+    for uri in ["/lines", "/lines_behind"] {
+        let mut client = Client::connect(server.addr());
+        let path = ask("/ask_with?method=POST&body=abc&type=text/x", &[uri]);
+        client.send(POST.replacen("PATH", &path, 1));
+        let lines = client.read().text().to_owned();
+        assert_eq!(lines.matches("Content-Type:").count(), 1, "{lines}");
+        assert!(lines.contains("Content-Type: text/x\\n"), "{lines}");
+    }
+    nothing_is_left(server);
+}
+
 #[test]
 fn a_head_has_an_end() {
     let server = server();
@@ -429,7 +542,15 @@ fn an_answer_that_is_too_long_ends_the_request() {
 #[test]
 fn a_uri_that_is_none_is_an_error() {
     let server = server();
-    for uri in ["", "/../etc/passwd", "/a/../../b", "/a%00b", "/\u{1}\0"] {
+    for uri in [
+        "",
+        "/../etc/passwd",
+        "/a/../../b",
+        "/a/..?b",
+        "/a/%2e.?b",
+        "/a%00b",
+        "/\u{1}\0",
+    ] {
         assert_eq!(
             text(&server, &ask("/ask_bravely", &[uri])),
             "failed\n",

@@ -205,6 +205,23 @@ impl NgxRequest {
         unsafe { shim::cbr_body_is_unread(self.as_ptr()) != 0 }
     }
 
+    /// Leaves the header lines of these names out, which are in lower case.
+    pub(crate) fn remove_headers(self, names: &[String]) -> Result<(), ()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let names = names.iter().map(|name| ngx_str_t {
+            len: name.len(),
+            data: name.as_ptr().cast_mut(),
+        });
+        let names: Vec<ngx_str_t> = names.collect();
+        // SAFETY: the request lives; the names are read and not kept (invariant 1).
+        match unsafe { shim::cbr_headers_in_remove(self.as_ptr(), names.as_ptr(), names.len()) } {
+            0 => Ok(()),
+            _ => Err(()),
+        }
+    }
+
     /// Gives the request a body, and a content type where there is one.
     pub(crate) fn set_body(self, body: Vec<u8>, content_type: Option<&str>) -> Result<(), ()> {
         let content_type = self.copy(content_type.unwrap_or_default().as_bytes());

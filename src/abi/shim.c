@@ -1083,6 +1083,14 @@ cbr_uri_parse(ngx_http_request_t *r, ngx_str_t *uri, ngx_str_t *args)
         return NGX_DECLINED;
     }
 
+    /* which it misses in front of a '?' */
+
+    if (uri->len > 2
+        && ngx_strncmp(&uri->data[uri->len - 3], "/..", 3) == 0)
+    {
+        return NGX_DECLINED;
+    }
+
     return NGX_OK;
 }
 
@@ -1112,23 +1120,63 @@ cbr_header_in_push(ngx_http_request_t *r, ngx_table_elt_t **header, char *name,
 }
 
 
+/* whatever nginx has kept of header lines that are gone; "name" in lower case */
+
+static void
+cbr_header_in_forget(ngx_http_request_t *r, const ngx_str_t *name)
+{
+    char                       *field;
+    ngx_uint_t                  hash;
+    ngx_http_header_t          *hh;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cmcf = ngx_http_get_module_main_conf(r, ngx_http_core_module);
+
+    hash = ngx_hash_key(name->data, name->len);
+
+    hh = ngx_hash_find(&cmcf->headers_in_hash, hash, name->data, name->len);
+    if (hh == NULL) {
+        return;
+    }
+
+    field = (char *) &r->headers_in + hh->offset;
+
+#if (nginx_version < 1023000)
+
+    if (hh->offset == offsetof(ngx_http_headers_in_t, cookies)
+#if (NGX_HTTP_X_FORWARDED_FOR)
+        || hh->offset == offsetof(ngx_http_headers_in_t, x_forwarded_for)
+#endif
+        )
+    {
+        ((ngx_array_t *) field)->nelts = 0;
+        return;
+    }
+
+#endif
+
+    *(ngx_table_elt_t **) field = NULL;
+
+    if (hh->offset == offsetof(ngx_http_headers_in_t, authorization)) {
+        ngx_str_null(&r->headers_in.user);
+        ngx_str_null(&r->headers_in.passwd);
+    }
+}
+
+
 /*
- * Gives a request header lines that fit its body, in a list of its own: a
- * subrequest shares its parent's, down to the pointer where to append.  Without
- * a body "length" is -1; without a type of its own the body has the old one.
+ * Leaves the lines of "n" names, which are in lower case, out of a request's
+ * header.  The others move to a list of its own: a subrequest shares its
+ * parent's, down to the pointer where to append.
  */
 
-static ngx_int_t
-cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
+ngx_int_t
+cbr_headers_in_remove(ngx_http_request_t *r, const ngx_str_t *names,
+    ngx_uint_t n)
 {
-    ngx_str_t         value;
-    ngx_uint_t        i;
+    ngx_uint_t        i, k;
     ngx_list_part_t  *part, first;
-    ngx_table_elt_t  *header, *h, *old_length, *old_encoding, *old_type;
-
-    old_length = r->headers_in.content_length;
-    old_encoding = r->headers_in.transfer_encoding;
-    old_type = type->len ? r->headers_in.content_type : NULL;
+    ngx_table_elt_t  *header, *h;
 
     first = r->headers_in.headers.part;
 
@@ -1144,9 +1192,17 @@ cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
 
         for (i = 0; i < part->nelts; i++) {
 
-            if (&header[i] == old_length || &header[i] == old_encoding
-                || &header[i] == old_type)
-            {
+            for (k = 0; k < n; k++) {
+                if (header[i].key.len == names[k].len
+                    && ngx_strncasecmp(header[i].key.data, names[k].data,
+                                       names[k].len)
+                       == 0)
+                {
+                    break;
+                }
+            }
+
+            if (k < n) {
                 continue;
             }
 
@@ -1159,9 +1215,35 @@ cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
         }
     }
 
-    r->headers_in.content_length = NULL;
+    for (k = 0; k < n; k++) {
+        cbr_header_in_forget(r, &names[k]);
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Gives a request header lines that fit its body.  Without a body "length" is
+ * -1; without a type of its own the body has the old one.
+ */
+
+static ngx_int_t
+cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
+{
+    ngx_str_t  value;
+
+    static const ngx_str_t  names[] = {
+        ngx_string("content-length"),
+        ngx_string("transfer-encoding"),
+        ngx_string("content-type")
+    };
+
+    if (cbr_headers_in_remove(r, names, type->len ? 3 : 2) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     r->headers_in.content_length_n = length;
-    r->headers_in.transfer_encoding = NULL;
     r->headers_in.chunked = 0;
 
     if (length >= 0) {

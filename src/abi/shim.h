@@ -40,6 +40,10 @@ ngx_int_t cbr_request_variable(ngx_http_request_t *r, const u_char *name,
 ngx_int_t cbr_request_set_variable(ngx_http_request_t *r, const u_char *name,
     size_t len, const u_char *value, size_t value_len);
 
+/* header lines of requests */
+ngx_int_t cbr_headers_in_remove(ngx_http_request_t *r, const ngx_str_t *names,
+    ngx_uint_t n);
+
 /* request bodies */
 ngx_int_t cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved);
 ngx_int_t cbr_body_next(ngx_http_request_t *r, ngx_chain_t **saved,

@@ -36,11 +36,13 @@ pub(crate) enum SubrequestError {
 pub(crate) type Answer = (u16, Vec<(Vec<u8>, Vec<u8>)>, Vec<u8>);
 
 impl PendingSubrequest {
-    /// Starts a subrequest. One without a body has none, whatever its parent has.
+    /// Starts a subrequest. One without a body has none, whatever its parent has; nor has any
+    /// the parent's header lines of the names in `without`, which are in lower case.
     pub(crate) fn start(
         request: NgxRequest,
         uri: &[u8],
         method: &[u8],
+        without: &[String],
         body: Option<Vec<u8>>,
         content_type: Option<&str>,
     ) -> Result<PendingSubrequest, SubrequestError> {
@@ -69,9 +71,11 @@ impl PendingSubrequest {
             rc if rc == NGX_DECLINED as ngx_int_t => return Err(SubrequestError::BadUri),
             _ => return Err(SubrequestError::Failed),
         }
+        // SAFETY: just made; it runs in a later turn (invariant 1).
+        let sr = unsafe { NgxRequest::new(sr) };
+        let removed = sr.remove_headers(without);
+        removed.map_err(|()| SubrequestError::Failed)?;
         if let Some(body) = body {
-            // SAFETY: just made; it runs in a later turn (invariant 1).
-            let sr = unsafe { NgxRequest::new(sr) };
             let set = sr.set_body(body, content_type);
             set.map_err(|()| SubrequestError::Failed)?;
         }

@@ -1,7 +1,9 @@
 //! Answers that come from elsewhere.
 
 use super::bodies::Alive;
-use content_by_rust::{ArgError, Args, Handler, Level, Request, Response, Result, sleep};
+use content_by_rust::{
+    ArgError, Args, Handler, Level, Request, Response, Result, encode_path, sleep,
+};
 use futures::FutureExt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -65,6 +67,29 @@ pub async fn arrived(request: &mut Request) -> Result<Response> {
         request.header("Content-Length"),
         String::from_utf8_lossy(&body),
     )))
+}
+
+/// Has `/under/` answer for what is behind `/names/` in the path, or for `?name=`: by a subrequest
+/// where `?ask` says so, else by a redirect.
+pub async fn go_under(request: &mut Request) -> Result<Response> {
+    let path = request.path_bytes();
+    let name = match request.arg("name") {
+        Some(name) => name.as_bytes(),
+        None => path.strip_prefix(b"/names/").unwrap_or(path),
+    };
+    let uri = format!("/under/{}?own", encode_path(name));
+    if request.arg("ask").is_some() {
+        let answer = request.subrequest(uri).await?;
+        return Ok(Response::body(answer.into_body()));
+    }
+    Ok(Response::internal_redirect(uri))
+}
+
+/// The path and the arguments where [`go_under`] leads.
+pub async fn under(request: &mut Request) -> Result<Response> {
+    let (path, query) = (request.path_bytes(), request.query());
+    let (path, query) = (path.escape_ascii(), query.escape_ascii());
+    Ok(Response::text(format!("{path}?{query}\n")))
 }
 
 /// How many futures that count themselves live: [`go`] does so.

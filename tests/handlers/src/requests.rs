@@ -1,6 +1,7 @@
 //! What a handler sees of its request, told to the client.
 
 use content_by_rust::{ArgError, Args, Handler, Level, Request, Response, Result, Value};
+use std::time::Duration;
 
 /// The request line and the client.
 pub async fn tell(request: &mut Request) -> Result<Response> {
@@ -128,7 +129,8 @@ pub async fn log_levels(request: &mut Request) -> Result<Response> {
     Ok(Response::text("logged\n"))
 }
 
-/// Answers `value=`, a text with variables, as the location's configuration gives it.
+/// Answers `value=`, a text with variables, as the location's configuration gives it. What it is
+/// as a text is in a header line, where `?text` asks for that.
 pub struct Evaluate {
     value: Value,
 }
@@ -140,6 +142,30 @@ impl Handler for Evaluate {
     }
 
     async fn handle(&self, request: &mut Request) -> Result<Response> {
-        Ok(Response::body(request.evaluate(self.value)?))
+        let answer = Response::body(request.evaluate(self.value)?);
+        Ok(match request.arg("text") {
+            Some(_) => answer.header("X-Text", request.evaluate_str(self.value)?.to_owned()),
+            None => answer,
+        })
+    }
+}
+
+/// Answers what the location's configuration says, which has no variables.
+pub struct Constants {
+    number: Option<u64>,
+    delay: Option<Duration>,
+}
+
+impl Handler for Constants {
+    fn configure(args: &mut Args<'_>) -> Result<Self, ArgError> {
+        Ok(Constants {
+            number: args.constant("number")?,
+            delay: args.constant("delay")?,
+        })
+    }
+
+    async fn handle(&self, _: &mut Request) -> Result<Response> {
+        let (number, delay) = (self.number, self.delay);
+        Ok(Response::text(format!("{number:?} {delay:?}\n")))
     }
 }

@@ -31,7 +31,7 @@ pub async fn ask(request: &mut Request) -> Result<Response> {
     Ok(Response::text(format!("{}\n", shown(&answer))))
 }
 
-/// As `ask`, with `?method=`, `?body=`, `?type=`, and `?arg=`s, when its own body has been read if
+/// As `ask`, with `?method=`, `?body=`, `?type=`, `?arg=`s and `?without=`s, when its own body has been read if
 /// it shall be. Its own header lines are as before.
 pub async fn ask_with(request: &mut Request) -> Result<Response> {
     let _alive = Alive::new();
@@ -57,6 +57,9 @@ pub async fn ask_with(request: &mut Request) -> Result<Response> {
     }
     for (_, value) in request.args().filter(|(name, _)| name == "arg") {
         asked = asked.arg("a b", &value);
+    }
+    for (_, name) in request.args().filter(|(name, _)| name == "without") {
+        asked = asked.without_header(&name);
     }
     let answer = asked.await?;
     assert_eq!(lines(request), before);
@@ -90,6 +93,16 @@ pub async fn seen(request: &mut Request) -> Result<Response> {
         String::from_utf8_lossy(&body),
         request.header("X-Own"),
     )))
+}
+
+/// The header lines that a subrequest has.
+pub async fn lines(request: &mut Request) -> Result<Response> {
+    let mut text = String::new();
+    for (name, value) in request.headers() {
+        let (name, value) = (name.escape_ascii(), value.escape_ascii());
+        writeln!(text, "{name}: {value}").expect("a string grows");
+    }
+    Ok(Response::text(text))
 }
 
 /// As `ask`, one after the other, `?n=` times.
