@@ -19,6 +19,10 @@ const CONFIG: &str = "
     location = /ask_bravely { content_by_rust ask_bravely; }
     location = /ask_and_stream { content_by_rust ask_and_stream; }
     location = /ask_with { content_by_rust ask_with; }
+    location = /ask_as_user {
+        auth_basic ask; auth_basic_user_file $TEST_NGINX_SERVER_ROOT/users;
+        content_by_rust ask_with;
+    }
     location = /post_all { content_by_rust post_all; }
     location = /seen { internal; content_by_rust seen; }
     location = /seen_behind { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/seen_outside$is_args$args; }
@@ -52,6 +56,7 @@ const CONFIG: &str = "
     location = /moved { return 302 /part; }
     location = /proxied { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/behind?$args; }
     location = /behind { add_header X-Part behind; content_by_rust reply body='behind $arg_n' delay=$arg_delay; }
+    location = /late { proxy_read_timeout 100ms; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/behind?$args; }
     location = /refused { proxy_pass http://127.0.0.1:1/; }
     location = /file { try_files /page.html =404; }
     location = /read_elsewhere {
@@ -147,6 +152,7 @@ fn an_errors_own_page_is_an_answer() {
         ("/nowhere", "404 "),
         ("/moved", "302 "),
         ("/refused", "502 "),
+        ("/late?delay=60s", "504 "),
     ] {
         let answer = text(&server, &ask("/ask", &[uri]));
         assert!(answer.starts_with(status), "{uri}: {answer}");
@@ -326,6 +332,16 @@ fn what_nginx_knows_of_a_header_line_goes_with_it() {
     ];
     let known = without(&server, "/known", &names, lines);
     assert!(known.ends_with(" ||||||\n"), "{known}");
+    // The user, too, where nginx has read the line already.
+    std::fs::write(server.root().join("users"), "a:{PLAIN}b\n").expect("a file");
+    for (with, known) in [("", " ||||a||\n"), ("&without=Authorization", " ||||||\n")] {
+        let mut client = Client::connect(server.addr());
+        let path = ask("/ask_as_user", &["/known"]) + with;
+        let head = "GET PATH HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic YTpi\r\n\r\n";
+        client.send(head.replacen("PATH", &path, 1));
+        let answer = client.read();
+        assert!(answer.text().ends_with(known), "{answer:?}");
+    }
     nothing_is_left(server);
 }
 
