@@ -1156,11 +1156,6 @@ cbr_header_in_forget(ngx_http_request_t *r, const ngx_str_t *name)
 #endif
 
     *(ngx_table_elt_t **) field = NULL;
-
-    if (hh->offset == offsetof(ngx_http_headers_in_t, authorization)) {
-        ngx_str_null(&r->headers_in.user);
-        ngx_str_null(&r->headers_in.passwd);
-    }
 }
 
 
