@@ -475,7 +475,7 @@ qr/\[emerg\] .*invalid parameter "nosuch=two  words" in /
     location = /t { content_by_rust reply body"a b"; }
 --- must_die: 1
 --- error_log eval
-qr/\[emerg\] .*invalid parameter "body\\"a" in /
+qr/\[emerg\] .*invalid parameter "body\\"a", it must be name=value in /
 
 
 
