@@ -6,7 +6,7 @@ mod support;
 
 use page::Part;
 use std::fmt::Write;
-use support::http::{Answer, Client};
+use support::http::{Answer, Client, request};
 use support::{alarms, companions, eventually, module, nginx_with};
 use test_nginx::Server;
 
@@ -162,6 +162,9 @@ fn programs_in_both_languages_answer_as_the_page_says() {
                 for language in ["lua", "rust"] {
                     let mut client = Client::connect(server.addr());
                     client.send(exchange.request(language));
+                    // Lua does not see a FIN that comes together with the request: by the time that
+                    // another is answered the worker has seen the first.
+                    ask(&server, &request("GET", "/"));
                     client.close();
                 }
                 left = true;
