@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 const RERUN: &str = env!("CARGO_BIN_EXE_rerun");
@@ -18,6 +18,8 @@ impl Place {
         let place = Self(std::env::temp_dir().join(name));
         fs::create_dir_all(place.0.join("tmp")).unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/under_load/main.rs");
+        let sign = place.sign();
+        let sign = sign.display();
         for habit in habits {
             let dir = place.0.join("contenders").join(habit);
             fs::create_dir_all(&dir).unwrap();
@@ -27,12 +29,17 @@ impl Place {
                  [versions]\nrustc = [\"{{rustc}}\", \"--version\"]\n\
                  [build]\nrun = [[\"{{rustc}}\", \"--edition\", \"2024\", \"-o\", \"{{built}}/server\", \
                  \"{{dir}}/main.rs\"]]\n\
-                 [start]\nrun = [[\"{{built}}/server\", \"{{port}}\", \"{habit}\"]]\n\
+                 [start]\nrun = [[\"{{built}}/server\", \"{{port}}\", \"{habit}\", \"{sign}\"]]\n\
                  [hello]\npath = \"/hello\"\n[delay]\npath = \"/test\"\n"
             );
             fs::write(dir.join("contender.toml"), manifest).unwrap();
         }
         place
+    }
+
+    /// The file that has the servers turn bad.
+    fn sign(&self) -> PathBuf {
+        self.0.join("sign")
     }
 
     fn rerun(&self, arguments: &[&str]) -> Command {
@@ -79,6 +86,23 @@ fn row<'a>(table: &'a serde_json::Value, contender: &str) -> &'a serde_json::Val
         .unwrap()
 }
 
+/// Runs it, and has the servers turn bad when they have been proved and are measured.
+fn turning_bad(mut command: Command, place: &Place) -> Output {
+    let mut child = command.spawn().unwrap();
+    let mut said = Vec::new();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    while lines.read_until(b'\n', &mut said).unwrap() > 0 {
+        if String::from_utf8_lossy(&said).contains("round 2 of 5") {
+            fs::write(place.sign(), "").unwrap();
+        }
+    }
+    let output = child.wait_with_output().unwrap();
+    Output {
+        stderr: said,
+        ..output
+    }
+}
+
 #[test]
 fn each_fault_is_its_own_rows() {
     let place = Place::new("faults", &["answers", "dies", "errs"]);
@@ -95,10 +119,8 @@ fn each_fault_is_its_own_rows() {
         "0.2",
     ];
     let mut command = place.rerun(&arguments);
-    let output = command
-        .args(["--connections", "10", "--output", file])
-        .output()
-        .unwrap();
+    command.args(["--connections", "10", "--output", file]);
+    let output = turning_bad(command, &place);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{output:?}");
     // No progress bar in a pipe.

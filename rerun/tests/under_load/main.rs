@@ -1,28 +1,24 @@
-//! A server of the test `compare`: right for as long as it is proved, and then as its habit says.
+//! A server of the test `compare`: right until a file is there, and from then on as its habit says.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
-
-/// More than any proof asks.
-const PROVED: u32 = 9000;
-
-static ANSWERED: AtomicU32 = AtomicU32::new(0);
 
 fn main() {
     let mut words = std::env::args().skip(1);
     let port = words.next().expect("a port");
     let habit = words.next().expect("a habit");
+    let sign = words.next().expect("a file");
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).expect("bind");
     for stream in listener.incoming().flatten() {
-        let habit = habit.clone();
-        thread::spawn(move || serve(stream, &habit));
+        let (habit, sign) = (habit.clone(), sign.clone());
+        thread::spawn(move || serve(stream, &habit, Path::new(&sign)));
     }
 }
 
-fn serve(stream: TcpStream, habit: &str) -> Option<()> {
+fn serve(stream: TcpStream, habit: &str, sign: &Path) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut writer = stream;
@@ -41,7 +37,7 @@ fn serve(stream: TcpStream, habit: &str) -> Option<()> {
             }
         }
         let path = first.split(' ').nth(1)?;
-        let tired = ANSWERED.fetch_add(1, Ordering::Relaxed) > PROVED;
+        let tired = sign.exists();
         let (status, kind, body) = match path {
             "/hello" if tired && habit == "errs" => ("200 OK", "text/html", "<h1>HelloWorlds</h1>"),
             "/hello" if tired && habit == "dies" => std::process::exit(7),
