@@ -59,7 +59,8 @@ pub fn judge(figures: &Figures, meant: &Meant) -> Vec<Verdict> {
         limiter::unknown(),
         percentiles::judge(
             figures.min_ms,
-            figures.mean_ms,
+            // ab's "Time per request" is the connections by the rate, pauses between requests included.
+            figures.mean_ms.filter(|_| tool != "ab"),
             &figures.percentiles_ms,
             figures.max_ms,
         ),
@@ -133,6 +134,26 @@ mod tests {
     }
 
     /// The example of wrk's own README: 748,868 requests/s x 635.91 us are 476 requests at a time.
+    #[test]
+    fn what_ab_calls_a_mean_has_the_pauses_in_it() {
+        let percentiles_ms = vec![(50.0, 21.0), (99.0, 22.0), (100.0, 22.0)];
+        let figures = |tool: &str| Figures {
+            tool: Some(tool.into()),
+            mean_ms: Some(24.117),
+            max_ms: Some(22.0),
+            percentiles_ms: percentiles_ms.clone(),
+            ..Figures::default()
+        };
+        let is_refused = |tool| {
+            let verdicts = judge(&figures(tool), &Meant::default());
+            verdicts
+                .iter()
+                .any(|verdict| verdict.gate == 7 && verdict.outcome == Outcome::Refuse)
+        };
+        assert!(!is_refused("ab"));
+        assert!(is_refused("drill"));
+    }
+
     #[test]
     fn means_of_wrk_are_too_high() {
         let figures = Figures {
