@@ -43,10 +43,7 @@ const CONFIG: &str = "
     location = /ok { content_by_rust ok; }";
 
 fn builder() -> ServerBuilder {
-    support::server()
-        .master(true)
-        .log_level("info")
-        .config(CONFIG)
+    support::server_with(CONFIG)
 }
 
 fn server() -> Server {
@@ -411,15 +408,10 @@ fn while_a_subrequest_that_nobody_awaits_goes_on() {
 
 #[test]
 fn to_lua_and_from_there() {
-    let modules = support::companions();
-    if !modules.iter().any(|file| file.contains("lua")) {
-        eprintln!("skipped: there is no Lua module for this nginx");
+    let Some(nginx) = support::nginx_with_lua() else {
         return;
-    }
-    let modules = modules
-        .into_iter()
-        .chain([support::module("test-handlers")]);
-    let server = builder().nginx(support::nginx_with(modules));
+    };
+    let server = builder().nginx(nginx);
     let server = support::start(server.config(format!(
         "{CONFIG}
          location = /lua {{

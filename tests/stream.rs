@@ -49,10 +49,7 @@ const CONFIG: &str = "
     location = /ok { content_by_rust ok; }";
 
 fn builder() -> ServerBuilder {
-    support::server()
-        .master(true)
-        .log_level("info")
-        .config(CONFIG)
+    support::server_with(CONFIG)
 }
 
 fn server() -> Server {

@@ -90,10 +90,7 @@ const CONFIG: &str = "
     location = /ok { content_by_rust ok; }";
 
 fn builder() -> ServerBuilder {
-    support::server()
-        .master(true)
-        .log_level("info")
-        .config(CONFIG)
+    support::server_with(CONFIG)
 }
 
 fn server() -> Server {
@@ -405,15 +402,10 @@ fn several_with_bodies_at_once() {
 
 #[test]
 fn lua_sees_the_method_and_the_body() {
-    let modules = support::companions();
-    if !modules.iter().any(|file| file.contains("lua")) {
-        eprintln!("skipped: there is no Lua module for this nginx");
+    let Some(nginx) = support::nginx_with_lua() else {
         return;
-    }
-    let modules = modules
-        .into_iter()
-        .chain([support::module("test-handlers")]);
-    let server = builder().nginx(support::nginx_with(modules));
+    };
+    let server = builder().nginx(nginx);
     let server = support::start(server.config(format!(
         "{CONFIG}
          location = /lua {{

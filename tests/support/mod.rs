@@ -171,6 +171,22 @@ pub fn server() -> ServerBuilder {
     Server::builder().nginx(nginx_with([module("test-handlers")]))
 }
 
+/// As [`server`], with a master and this configuration, and a log from `info` on.
+pub fn server_with(config: &str) -> ServerBuilder {
+    server().master(true).log_level("info").config(config)
+}
+
+/// The nginx under test with the test handlers and all its other modules, if Lua is among them.
+pub fn nginx_with_lua() -> Option<Nginx> {
+    let modules = companions();
+    if !modules.iter().any(|file| file.contains("lua")) {
+        eprintln!("skipped: there is no Lua module for this nginx");
+        return None;
+    }
+    let modules = modules.into_iter().chain([module("test-handlers")]);
+    Some(nginx_with(modules))
+}
+
 /// Starts it. What went wrong is the test's failure.
 pub fn start(builder: ServerBuilder) -> Server {
     builder.start().expect("nginx starts")
