@@ -199,13 +199,22 @@ impl Request {
 
     /// An nginx variable, by its name without the `$`; `None` where there is none of this name or
     /// it has no value.
+    ///
+    /// # Panics
+    ///
+    /// Where the variable cannot be evaluated: memory is short, mostly.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variable_bytes(name).map(|value| self.text(value))
     }
 
     /// The bytes of [`variable`](Request::variable).
+    ///
+    /// # Panics
+    ///
+    /// As [`variable`](Request::variable).
     pub fn variable_bytes(&self, name: &str) -> Option<&[u8]> {
-        self.raw.variable(name.as_bytes())
+        let value = self.raw.variable(name.as_bytes());
+        value.expect("a variable that can be evaluated")
     }
 
     /// Sets an nginx variable: one that `set` or `map` or a module defines as changeable.

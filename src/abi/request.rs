@@ -75,16 +75,18 @@ impl NgxRequest {
         Headers::new(unsafe { &raw const (*self.as_ptr()).headers_out.headers.part })
     }
 
-    /// A variable by its name without the `$`; `None` where it has no value or there is none.
-    pub(crate) fn variable(&self, name: &[u8]) -> Option<&[u8]> {
+    /// A variable by its name without the `$`; `None` where it has no value or there is none, an
+    /// error where it cannot be evaluated: memory is short.
+    pub(crate) fn variable(&self, name: &[u8]) -> Result<Option<&[u8]>, ()> {
         let mut value = ngx_str_t::empty();
         // SAFETY: the request lives; the name is copied (invariant 1).
         match unsafe {
             shim::cbr_request_variable(self.as_ptr(), name.as_ptr(), name.len(), &mut value)
         } {
             // SAFETY: a value found is valid for the request's life (invariant 1).
-            0 => Some(unsafe { bytes(value) }),
-            _ => None,
+            0 => Ok(Some(unsafe { bytes(value) })),
+            rc if rc == NGX_DECLINED as ngx_int_t => Ok(None),
+            _ => Err(()),
         }
     }
 

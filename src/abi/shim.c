@@ -233,6 +233,37 @@ cbr_method(const ngx_str_t *name)
 }
 
 
+static void
+cbr_subrequest_unlink(ngx_http_request_t *sr)
+{
+    ngx_http_postponed_request_t  **ppr;
+
+    for (ppr = &sr->parent->postponed; *ppr; ppr = &(*ppr)->next) {
+
+        if ((*ppr)->request == sr) {
+            *ppr = (*ppr)->next;
+            break;
+        }
+    }
+}
+
+
+static void
+cbr_subrequest_failed(ngx_http_request_t *sr)
+{
+    ngx_http_finalize_request(sr, NGX_ERROR);
+}
+
+
+/* one that has been started, and will not do anything, is to end with an error */
+
+void
+cbr_subrequest_fail(ngx_http_request_t *sr)
+{
+    sr->write_event_handler = cbr_subrequest_failed;
+}
+
+
 /*
  * Starts a subrequest without a body whose answer is kept in memory; "handler"
  * is called when it ends.  NGX_DECLINED: an unsafe or malformed URI.
@@ -243,6 +274,7 @@ cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
     const u_char *method, size_t method_len,
     ngx_http_post_subrequest_pt handler, void *data, ngx_http_request_t **sr)
 {
+    void                        *active;
     ngx_int_t                    rc;
     ngx_str_t                    path, args, name;
     ngx_http_post_subrequest_t  *ps;
@@ -269,18 +301,38 @@ cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
         return rc;
     }
 
+    *sr = NULL;
+    active = r->connection->data;
+
     rc = ngx_http_subrequest(r, &path, &args, sr, ps,
                              NGX_HTTP_SUBREQUEST_IN_MEMORY
                              |NGX_HTTP_SUBREQUEST_WAITED);
 
     if (rc != NGX_OK) {
+
+        /*
+         * nginx means to terminate the request: where it runs out of memory it
+         * may leave a subrequest behind that never runs, for all to wait for
+         */
+
+        r->connection->data = active;
+
+        if (*sr) {
+            cbr_subrequest_unlink(*sr);
+            r->main->count--;
+        }
+
         return rc;
     }
 
     (*sr)->method = cbr_method(&name);
     (*sr)->method_name = name;
 
-    return cbr_body_unset(*sr);
+    if (cbr_body_unset(*sr) != NGX_OK) {
+        cbr_subrequest_fail(*sr);
+    }
+
+    return NGX_OK;
 }
 
 
@@ -315,20 +367,14 @@ cbr_subrequest_ends(const ngx_http_request_t *sr, ngx_int_t rc)
 void
 cbr_subrequest_leave(ngx_http_request_t *sr)
 {
-    ngx_connection_t               *c;
-    ngx_http_request_t             *pr;
-    ngx_http_postponed_request_t  **ppr, *next;
+    ngx_connection_t              *c;
+    ngx_http_request_t            *pr;
+    ngx_http_postponed_request_t  *next;
 
     c = sr->connection;
     pr = sr->parent;
 
-    for (ppr = &pr->postponed; *ppr; ppr = &(*ppr)->next) {
-
-        if ((*ppr)->request == sr) {
-            *ppr = (*ppr)->next;
-            break;
-        }
-    }
+    cbr_subrequest_unlink(sr);
 
     if (c->data == sr || c->data == pr) {
         next = pr->postponed;
@@ -1169,20 +1215,21 @@ ngx_int_t
 cbr_headers_in_remove(ngx_http_request_t *r, const ngx_str_t *names,
     ngx_uint_t n)
 {
+    ngx_list_t        old;
     ngx_uint_t        i, k;
-    ngx_list_part_t  *part, first;
+    ngx_list_part_t  *part;
     ngx_table_elt_t  *header, *h;
 
-    first = r->headers_in.headers.part;
+    old = r->headers_in.headers;
 
     if (ngx_list_init(&r->headers_in.headers, r->pool, 20,
                       sizeof(ngx_table_elt_t))
         != NGX_OK)
     {
-        return NGX_ERROR;
+        goto failed;
     }
 
-    for (part = &first; part; part = part->next) {
+    for (part = &old.part; part; part = part->next) {
         header = part->elts;
 
         for (i = 0; i < part->nelts; i++) {
@@ -1203,7 +1250,7 @@ cbr_headers_in_remove(ngx_http_request_t *r, const ngx_str_t *names,
 
             h = ngx_list_push(&r->headers_in.headers);
             if (h == NULL) {
-                return NGX_ERROR;
+                goto failed;
             }
 
             *h = header[i];
@@ -1215,24 +1262,36 @@ cbr_headers_in_remove(ngx_http_request_t *r, const ngx_str_t *names,
     }
 
     return NGX_OK;
+
+failed:
+
+    /* a list that ngx_list_init() has no memory for cannot be walked */
+
+    r->headers_in.headers = old;
+
+    return NGX_ERROR;
 }
 
 
 /*
- * Gives a request header lines that fit its body.  Without a body "length" is
- * -1; without a type of its own the body has the old one.
+ * Gives a request header lines that fit its body, or leaves them as they are.
+ * Without a body "length" is -1; without a type of its own the body has the old
+ * one.
  */
 
 static ngx_int_t
 cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
 {
-    ngx_str_t  value;
+    ngx_str_t              value;
+    ngx_http_headers_in_t  old;
 
     static const ngx_str_t  names[] = {
         ngx_string("content-length"),
         ngx_string("transfer-encoding"),
         ngx_string("content-type")
     };
+
+    old = r->headers_in;
 
     if (cbr_headers_in_remove(r, names, type->len ? 3 : 2) != NGX_OK) {
         return NGX_ERROR;
@@ -1244,7 +1303,7 @@ cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
     if (length >= 0) {
         value.data = ngx_pnalloc(r->pool, NGX_OFF_T_LEN);
         if (value.data == NULL) {
-            return NGX_ERROR;
+            goto failed;
         }
 
         value.len = ngx_sprintf(value.data, "%O", length) - value.data;
@@ -1253,7 +1312,7 @@ cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
                                "Content-Length", "content-length", &value)
             != NGX_OK)
         {
-            return NGX_ERROR;
+            goto failed;
         }
     }
 
@@ -1262,10 +1321,16 @@ cbr_headers_in_set_body(ngx_http_request_t *r, off_t length, ngx_str_t *type)
                               "content-type", type)
            != NGX_OK)
     {
-        return NGX_ERROR;
+        goto failed;
     }
 
     return NGX_OK;
+
+failed:
+
+    r->headers_in = old;
+
+    return NGX_ERROR;
 }
 
 

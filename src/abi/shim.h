@@ -66,6 +66,7 @@ ngx_int_t cbr_uri_parse(ngx_http_request_t *r, ngx_str_t *uri, ngx_str_t *args);
 ngx_int_t cbr_subrequest(ngx_http_request_t *r, const u_char *uri, size_t len,
     const u_char *method, size_t method_len,
     ngx_http_post_subrequest_pt handler, void *data, ngx_http_request_t **sr);
+void cbr_subrequest_fail(ngx_http_request_t *sr);
 ngx_uint_t cbr_subrequest_ends(const ngx_http_request_t *sr, ngx_int_t rc);
 void cbr_subrequest_leave(ngx_http_request_t *sr);
 ngx_uint_t cbr_subrequest_status(const ngx_http_request_t *sr);

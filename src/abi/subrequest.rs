@@ -73,11 +73,13 @@ impl PendingSubrequest {
         }
         // SAFETY: just made; it runs in a later turn (invariant 1).
         let sr = unsafe { NgxRequest::new(sr) };
-        let removed = sr.remove_headers(without);
-        removed.map_err(|()| SubrequestError::Failed)?;
-        if let Some(body) = body {
-            let set = sr.set_body(body, content_type);
-            set.map_err(|()| SubrequestError::Failed)?;
+        let prepared = sr.remove_headers(without).and_then(|()| match body {
+            Some(body) => sr.set_body(body, content_type),
+            None => Ok(()),
+        });
+        if prepared.is_err() {
+            // SAFETY: as above.
+            unsafe { shim::cbr_subrequest_fail(sr.as_ptr()) };
         }
         Ok(PendingSubrequest(progress))
     }
