@@ -11,7 +11,9 @@ use std::future::Future;
 use std::io;
 use std::panic::catch_unwind;
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::task::{Context, Poll, ready};
+use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime as TokioRuntime};
 use tokio::task::JoinHandle;
@@ -53,10 +55,11 @@ impl Runtime {
     fn start(&self) -> io::Result<EnterGuard<'_>> {
         // nginx's signals are for its event loop: a thread that took one would leave it asleep.
         let unblocked = signals::block();
-        // Where the system has no thread for it, tokio panics.
+        let threads = crate::module::tokio_threads();
         let tokio = catch_unwind(|| {
+            try_threads(threads)?;
             Builder::new_multi_thread()
-                .worker_threads(crate::module::tokio_threads())
+                .worker_threads(threads)
                 .thread_name("rust-tokio")
                 .on_thread_start(|| {
                     signals::block();
@@ -82,6 +85,21 @@ impl Runtime {
             tokio.shutdown_timeout(SHUTDOWN_TIMEOUT);
         }
     }
+}
+
+/// Whether the system has so many threads for us. Where it has not, tokio panics, and never closes
+/// what it has opened until then.
+fn try_threads(count: usize) -> io::Result<()> {
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        let closed = gate.lock();
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()));
+        let threads: io::Result<Vec<_>> = (0..count).map(spawn).collect();
+        drop(closed);
+        // Their stacks are there for tokio's.
+        threads?.into_iter().for_each(|thread| drop(thread.join()));
+        Ok(())
+    })
 }
 
 /// Which signals the calling thread takes.

@@ -494,7 +494,10 @@ where
 #[cfg(feature = "tokio")]
 #[inline]
 fn context<H: Handler>(worker: &Worker) -> Option<tokio::runtime::EnterGuard<'_>> {
-    H::USES_TOKIO.then(|| worker.runtime.enter().expect("tokio's threads start"))
+    H::USES_TOKIO.then(|| match worker.runtime.enter() {
+        Ok(context) => context,
+        Err(e) => panic!("tokio's threads cannot be started: {e}"),
+    })
 }
 
 #[cfg(not(feature = "tokio"))]

@@ -295,7 +295,8 @@ impl EventFd {
         // SAFETY: no memory is involved (invariant 2).
         let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
         if fd < 0 {
-            return Err(io::Error::last_os_error());
+            let error = io::Error::last_os_error();
+            return Err(io::Error::other(format!("eventfd() failed: {error}")));
         }
         // SAFETY: just opened, and nobody else's (invariant 2).
         Ok(EventFd(unsafe { OwnedFd::from_raw_fd(fd) }))

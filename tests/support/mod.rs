@@ -8,13 +8,11 @@ pub mod http;
 pub mod http2;
 pub mod process;
 
-use std::collections::HashMap;
-use std::fs::Permissions;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 use test_nginx::{Nginx, Server, ServerBuilder};
 
@@ -157,12 +155,22 @@ pub fn wrapped_with(script: &str, modules: impl IntoIterator<Item = String>) -> 
     script.hash(&mut hasher);
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = dir.join(format!("nginx-{:016x}.sh", hasher.finish()));
-    // Written beside it and renamed: a file that is open for writing cannot be run.
-    let unfinished = file.with_extension(std::process::id().to_string());
     let version = format!("[ \"$1\" = -V ] && exec \"{}\" -V", binary().display());
-    std::fs::write(&unfinished, format!("#!/bin/sh\n{version}\n{script}\n")).expect("a script");
-    std::fs::set_permissions(&unfinished, Permissions::from_mode(0o755)).expect("a script");
-    std::fs::rename(&unfinished, &file).expect("a script");
+    static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut written = WRITTEN.lock().unwrap_or_else(|e| e.into_inner());
+    if written.insert(file.clone()) {
+        let text = file.with_extension(std::process::id().to_string());
+        std::fs::write(&text, format!("#!/bin/sh\n{version}\n{script}\n")).expect("a script");
+        // A file that is open for writing cannot be run: not even where only a process has it
+        // open that another thread here starts. So the writing is another process's.
+        let program = text.with_extension("program");
+        let mut install = Command::new("install");
+        install.args(["-m", "755"]).arg(&text).arg(&program);
+        assert!(install.status().expect("install runs").success());
+        std::fs::rename(&program, &file).expect("a script");
+        std::fs::remove_file(&text).expect("a script");
+    }
+    drop(written);
     let nginx = Nginx::new(&file).expect("an nginx");
     nginx.modules(modules)
 }
