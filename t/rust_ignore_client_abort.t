@@ -22,8 +22,10 @@ __DATA__
 --- abort
 --- ignore_response
 --- wait: 0.1
+--- access_log eval
+qr/^status 499 after [0-3]\.\d{3}$/
 --- error_log eval
-[qr/client (?:prematurely )?closed connection/, qr/http finalize request: 499, "\/t\?"/]
+qr/client (?:prematurely )?closed connection/
 --- no_error_log
 [error]
 [alert]
@@ -84,8 +86,8 @@ status 499 of /t
 --- abort
 --- ignore_response
 --- wait: 0.1
---- error_log eval
-qr/http finalize request: 499, "\/t\?"/
+--- access_log
+status 499 of /t
 --- no_error_log
 [error]
 [alert]

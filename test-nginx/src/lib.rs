@@ -27,6 +27,7 @@ mod exchange;
 mod expand;
 mod harness;
 mod log;
+mod missing;
 mod mock;
 mod nginx;
 mod perl;

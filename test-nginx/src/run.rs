@@ -16,6 +16,7 @@ use crate::check::{Checks, Nth};
 use crate::conf::Conf;
 use crate::expand::{Variables, find};
 use crate::log::{self, Log};
+use crate::missing;
 use crate::nginx::Nginx;
 use crate::perl::Perl;
 use crate::port::{self, Fixed};
@@ -299,8 +300,20 @@ impl Test<'_> {
                 several: false,
             };
             failures.extend(self.checks.error_log(&mut log, nth, Some(&said))?);
+            // It is dead, but for another reason.
+            if !failures.is_empty()
+                && let Some(reason) = self.missing(&String::from_utf8_lossy(&said))
+            {
+                return Err(Stop::Skipped(reason));
+            }
         }
         Ok(())
+    }
+
+    /// What this nginx would need, where a block that needs more than there is is skipped.
+    fn missing(&self, said: &str) -> Option<String> {
+        let name = "TEST_NGINX_IGNORE_MISSING_DIRECTIVES";
+        self.block.env.get(name).and_then(|_| missing::reason(said))
     }
 
     fn serves(&self, failures: &mut Vec<String>) -> Result<(), Stop> {
@@ -310,14 +323,9 @@ impl Test<'_> {
             Err(StartError::Io(e)) => return Err(Stop::Broken(e.to_string())),
             Err(StartError::Exited(status)) => {
                 let said = log::text(&self.room.stderr());
-                let missing = said
-                    .split("unknown directive \"")
-                    .nth(1)
-                    .and_then(|s| s.split('"').next());
-                let ignore = self.block.env.get("TEST_NGINX_IGNORE_MISSING_DIRECTIVES");
-                return Err(match (missing, ignore) {
-                    (Some(name), Some(_)) => Stop::Skipped(format!("there is no directive {name}")),
-                    _ => Stop::Broken(format!("nginx does not start: {status}")),
+                return Err(match self.missing(&said) {
+                    Some(reason) => Stop::Skipped(reason),
+                    None => Stop::Broken(format!("nginx does not start: {status}")),
                 });
             }
         };
