@@ -109,28 +109,44 @@ macro_rules! module {
 
             static mut CONTEXT: cbr::ngx_http_module_t = cbr::context();
 
-            // SAFETY: nginx looks these up by their names when it loads the module; nothing else
-            // has them (invariant 6).
+            // SAFETY: nginx finds it by its name; nothing else has it (invariant 6).
             #[unsafe(no_mangle)]
             pub static mut ngx_http_rust_module: cbr::ngx_module_t =
                 cbr::module(&raw mut CONTEXT, &raw mut COMMANDS, init_process);
 
-            // SAFETY: as above (invariant 6).
-            #[unsafe(no_mangle)]
-            pub static mut ngx_modules: [*const cbr::ngx_module_t; 2] =
-                [&raw const ngx_http_rust_module, ::core::ptr::null()];
-
-            // SAFETY: as above (invariant 6).
-            #[unsafe(no_mangle)]
-            pub static mut ngx_module_names: [*const ::core::ffi::c_char; 2] =
-                [c"ngx_http_rust_module".as_ptr(), ::core::ptr::null()];
-
-            // SAFETY: as above (invariant 6).
-            #[unsafe(no_mangle)]
-            pub static mut ngx_module_order: [*const ::core::ffi::c_char; 1] =
-                [::core::ptr::null()];
+            $crate::__tables! {}
         }
     };
+}
+
+/// What nginx looks up in a shared object to find its modules.
+#[cfg(not(feature = "staticlib"))]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __tables {
+    () => {
+        // SAFETY: nginx looks these up by their names when it loads the module (invariant 6).
+        #[unsafe(no_mangle)]
+        pub static mut ngx_modules: [*const cbr::ngx_module_t; 2] =
+            [&raw const ngx_http_rust_module, ::core::ptr::null()];
+
+        // SAFETY: as above (invariant 6).
+        #[unsafe(no_mangle)]
+        pub static mut ngx_module_names: [*const ::core::ffi::c_char; 2] =
+            [c"ngx_http_rust_module".as_ptr(), ::core::ptr::null()];
+
+        // SAFETY: as above (invariant 6).
+        #[unsafe(no_mangle)]
+        pub static mut ngx_module_order: [*const ::core::ffi::c_char; 1] = [::core::ptr::null()];
+    };
+}
+
+/// Nothing: nginx's `configure` writes these tables, of all the modules that it links.
+#[cfg(feature = "staticlib")]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __tables {
+    () => {};
 }
 
 /// The entries of [`module!`], one by one.

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::http::text;
+use support::source::{command, configured, copy_tree};
 use support::{binary, module, nginx_with, quits_in_peace, wrapped_with};
 use test_nginx::{Nginx, Server};
 
@@ -95,7 +96,7 @@ fn without_the_module_openresty_is_left_alone() {
 
 /// The shipped module, compiled against headers with one of OpenResty's signs.
 fn built_for_openresty() -> String {
-    let (source, objs) = nginx_headers();
+    let (source, objs) = configured();
     let copy = room().join("source");
     copy_tree(&source, &copy);
     let header = copy.join("src/core/nginx.h");
@@ -106,7 +107,7 @@ fn built_for_openresty() -> String {
     }
 
     let target = room().join("cargo");
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = command(env!("CARGO"));
     cargo
         .args(["build", "--quiet", "--lib", "--no-default-features"])
         .args(["--package", "ngx-http-rust-module"])
@@ -115,47 +116,9 @@ fn built_for_openresty() -> String {
         .env("NGINX_BUILD_DIR", &objs)
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_PROFILE_DEV_DEBUG", "false");
-    for (name, _) in std::env::vars_os() {
-        // What cargo tells this program would have build scripts that watch it run again.
-        let name = name.to_string_lossy();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            cargo.env_remove(&*name);
-        }
-    }
     assert!(cargo.status().expect("cargo runs").success());
     let built = target.join("debug/libngx_http_rust_module.so");
     built.display().to_string()
-}
-
-/// The headers that the module under test was compiled against, and what configure made of them:
-/// named by the environment, or else where `make build` has put them.
-fn nginx_headers() -> (PathBuf, PathBuf) {
-    let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    if let (Some(source), Some(objs)) = (named("NGINX_SOURCE_DIR"), named("NGINX_BUILD_DIR")) {
-        return (source, objs);
-    }
-    let version = format!("\"{}\"", nginx_with([]).version());
-    let all =
-        fs::read_dir(support::root().join("target/nginx")).expect("the nginx that was prepared");
-    let prepared = all.flatten().map(|entry| entry.path()).find(|dir| {
-        let header = fs::read_to_string(dir.join("source/src/core/nginx.h"));
-        dir.join("objs/Makefile").is_file() && header.is_ok_and(|text| text.contains(&version))
-    });
-    let prepared = prepared.expect("the headers of this nginx in target/nginx");
-    (prepared.join("source"), prepared.join("objs"))
-}
-
-/// Copies what is new, so that nothing is compiled twice.
-fn copy_tree(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a directory");
-    for entry in fs::read_dir(from).expect("a directory").flatten() {
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() {
-            copy_tree(&from, &to);
-        } else if !to.exists() {
-            fs::copy(&from, &to).expect("a copy");
-        }
-    }
 }
 
 #[test]

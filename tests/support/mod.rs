@@ -7,6 +7,7 @@ pub mod faults;
 pub mod http;
 pub mod http2;
 pub mod process;
+pub mod source;
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
