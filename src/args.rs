@@ -190,7 +190,7 @@ impl<'a> Args<'a> {
     pub(crate) fn new(conf: Conf<'a>, handler: &'a str) -> Result<Args<'a>, ArgError> {
         let mut given: Vec<Given<'a>> = Vec::new();
         for arg in unquoted(conf)?.into_iter().skip(2) {
-            let Some(name) = arg.iter().position(|&c| c == b'=').filter(|&at| at > 0) else {
+            let Some((name, value)) = parse::named(arg) else {
                 return Err(ArgError(
                     format!(
                         "invalid parameter \"{}\", it must be name=value",
@@ -199,7 +199,6 @@ impl<'a> Args<'a> {
                     .into(),
                 ));
             };
-            let (name, value) = (&arg[..name], &arg[name + 1..]);
             if given.iter().any(|given| given.name == name) {
                 return Err(ArgError(
                     format!("duplicate \"{}\" parameter", name.escape_ascii()).into(),

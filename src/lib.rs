@@ -55,6 +55,7 @@ mod handlers;
 mod limit;
 mod log;
 mod module;
+mod one_line;
 mod panics;
 mod parse;
 mod post_args;

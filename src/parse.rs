@@ -58,6 +58,30 @@ fn take_while<'a>(text: &mut &'a [u8], matches: impl Fn(&u8) -> bool) -> &'a [u8
     taken
 }
 
+/// Splits `NAME=VALUE` at its first `=`; `None` where there is no name in front of one.
+pub(crate) fn named(arg: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = arg.iter().position(|&c| c == b'=').filter(|&at| at > 0)?;
+    Some((&arg[..at], &arg[at + 1..]))
+}
+
+/// The arguments of a query in their order, neither names nor values decoded.
+pub(crate) fn args(query: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let pairs = query.split(|&c| c == b'&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| match pair.iter().position(|&c| c == b'=') {
+        Some(at) => (&pair[..at], &pair[at + 1..]),
+        None => (pair, &b""[..]),
+    })
+}
+
+/// Whether a content type is a form's, with parameters or without.
+pub(crate) fn is_form(content_type: &[u8]) -> bool {
+    let end = content_type.iter().position(|&c| c == b';');
+    let essence = &content_type[..end.unwrap_or(content_type.len())];
+    essence
+        .trim_ascii()
+        .eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
+}
+
 /// Whether a text may stand in a header line: no control characters, which could end the line.
 pub(crate) fn is_header_value(text: &[u8]) -> bool {
     text.iter().all(|&c| c == b'\t' || (c >= b' ' && c != 0x7f))
@@ -167,5 +191,24 @@ mod tests {
         for text in ["", "a b", "a:b", "a\r\n", "größe"] {
             assert!(!is_token(text.as_bytes()), "{text:?}");
         }
+    }
+
+    #[test]
+    fn an_argument_has_a_name() {
+        assert_eq!(named(b"a=b=c"), Some((&b"a"[..], &b"b=c"[..])));
+        assert_eq!(named(b"a="), Some((&b"a"[..], &b""[..])));
+        assert_eq!(named(b"=a"), None);
+        assert_eq!(named(b"a"), None);
+    }
+
+    #[test]
+    fn a_forms_type_with_parameters_and_in_any_case() {
+        assert!(is_form(b"application/x-www-form-urlencoded"));
+        assert!(is_form(
+            b"Application/X-WWW-Form-URLencoded ; charset=utf-8"
+        ));
+        assert!(!is_form(b""));
+        assert!(!is_form(b"multipart/form-data; boundary=x"));
+        assert!(!is_form(b"application/x-www-form-urlencoded2"));
     }
 }

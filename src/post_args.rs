@@ -1,6 +1,7 @@
 //! The arguments in a form that a client has sent.
 
 use crate::limit::{LIMIT, say_left_out};
+use crate::parse;
 use crate::request::Request;
 use crate::response::{Error, Result};
 use std::fmt;
@@ -67,7 +68,7 @@ impl<'a> IntoFuture for ReadPostArgs<'a> {
         let ReadPostArgs { request, limit } = self;
         Box::pin(async move {
             if let Some(content_type) = request.header_bytes("Content-Type")
-                && !is_form(content_type)
+                && !parse::is_form(content_type)
             {
                 let shown = content_type.escape_ascii();
                 return Err(Error::new(415).because(format_args!("\"{shown}\" is no form's type")));
@@ -81,15 +82,6 @@ impl<'a> IntoFuture for ReadPostArgs<'a> {
             Ok(args)
         })
     }
-}
-
-/// Whether a content type is a form's, with parameters or without.
-fn is_form(content_type: &[u8]) -> bool {
-    let end = content_type.iter().position(|&c| c == b';');
-    let essence = &content_type[..end.unwrap_or(content_type.len())];
-    essence
-        .trim_ascii()
-        .eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
 }
 
 impl PostArgs {
@@ -125,21 +117,5 @@ impl fmt::Debug for ReadPostArgs<'_> {
         f.debug_struct("ReadPostArgs")
             .field("limit", &self.limit)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_forms_type_with_parameters_and_in_any_case() {
-        assert!(is_form(b"application/x-www-form-urlencoded"));
-        assert!(is_form(
-            b"Application/X-WWW-Form-URLencoded ; charset=utf-8"
-        ));
-        assert!(!is_form(b""));
-        assert!(!is_form(b"multipart/form-data; boundary=x"));
-        assert!(!is_form(b"application/x-www-form-urlencoded2"));
     }
 }

@@ -81,23 +81,14 @@ impl Request {
 
     /// The first argument of this name in the query, neither of them decoded.
     pub fn raw_arg(&self, name: impl AsRef<[u8]>) -> Option<&[u8]> {
-        let (_, value) = self.all_raw_args().find(|(key, _)| *key == name.as_ref())?;
+        let mut args = parse::args(self.raw.query());
+        let (_, value) = args.find(|(key, _)| *key == name.as_ref())?;
         Some(value)
     }
 
     /// The query's arguments in their order, as they came. The first 100 of them: see [`Limited`].
     pub fn raw_args(&self) -> Limited<'_, impl Iterator<Item = (&[u8], &[u8])>> {
-        Limited::new(self, "arguments", self.all_raw_args())
-    }
-
-    fn all_raw_args(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let pairs = self.raw.query().split(|&c| c == b'&');
-        pairs.filter(|pair| !pair.is_empty()).map(|pair| {
-            match pair.iter().position(|&c| c == b'=') {
-                Some(at) => (&pair[..at], &pair[at + 1..]),
-                None => (pair, &b""[..]),
-            }
-        })
+        Limited::new(self, "arguments", parse::args(self.raw.query()))
     }
 
     /// The first header line of this name, in any case.

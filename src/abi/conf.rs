@@ -1,7 +1,7 @@
 //! The configuration that nginx is reading.
 
 use super::{bytes, shim};
-use crate::log::OneLine;
+use crate::one_line::OneLine;
 use nginx_sys::*;
 use std::ffi::c_char;
 use std::fmt;

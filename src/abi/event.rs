@@ -1,7 +1,7 @@
 //! Events and timers of nginx's loop.
 
 use super::shim;
-use crate::log::OneLine;
+use crate::one_line::OneLine;
 use nginx_sys::*;
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
