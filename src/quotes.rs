@@ -7,10 +7,11 @@
 //!
 //! No FFI.
 
+use crate::parse;
+
 /// Whether an argument opens a quote behind its `=`.
 pub(crate) fn opens_quote(arg: &[u8]) -> bool {
-    let at = arg.iter().position(|&c| c == b'=');
-    at.is_some_and(|at| at > 0 && matches!(arg.get(at + 1), Some(b'"' | b'\'')))
+    parse::named(arg).is_some_and(|(_, value)| matches!(value.first(), Some(b'"' | b'\'')))
 }
 
 /// Splits the last directive of `source`, which ends with its `;`, into its words. nginx split it
@@ -69,8 +70,12 @@ fn word(text: &[u8], quotes: Quotes) -> Option<(Vec<u8>, usize)> {
     loop {
         match *text.get(at)? {
             b' ' | b'\t' | b'\r' | b'\n' | b';' => return Some((unescape(&text[..at]), at)),
-            b'\\' => at += 2,
-            b'$' if text.get(at + 1) == Some(&b'{') => at += 2,
+            b'\\' => {
+                equals |= text.get(at + 1) == Some(&b'=');
+                at += 2;
+            }
+            // Braces behind a dollar are a variable's, however many.
+            b'$' => at += 1 + text[at + 1..].iter().take_while(|&&c| c == b'{').count(),
             b'{' => return None,
             b'=' if !equals => {
                 equals = true;
@@ -211,6 +216,29 @@ mod tests {
             r#"c r "body=a; b" 'x=y z' a\=b d=\q;"#,
             &["c", "r", "body=a; b", "x=y z", "a\\=b", "d=\\q"],
             Some(&["c", "r", "body=a; b", "x=y z", "a\\=b", "d=\\q"]),
+        );
+    }
+
+    #[test]
+    fn an_escaped_equals_sign_is_the_first_all_the_same() {
+        check(
+            r#"c r \=="b" a="b c";"#,
+            &["c", "r", "\\==\"b\"", "a=\"b", "c\""],
+            Some(&["c", "r", "\\==\"b\"", "a=b c"]),
+        );
+    }
+
+    #[test]
+    fn braces_behind_a_dollar_do_not_begin_a_block() {
+        check(
+            r#"c r x=${{ a="b c";"#,
+            &["c", "r", "x=${{", "a=\"b", "c\""],
+            Some(&["c", "r", "x=${{", "a=b c"]),
+        );
+        check(
+            "c r a=\"b c\" x={;",
+            &["c", "r", "a=\"b", "c\"", "x="],
+            None,
         );
     }
 
