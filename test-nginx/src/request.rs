@@ -91,10 +91,12 @@ fn packet(value: &Value) -> Result<Packet, String> {
                 .get("value")
                 .ok_or("--- request: a packet has no 'value'")?;
             let delay = map.get("delay_before").and_then(Value::str);
-            let delay = delay.map(|seconds| seconds.trim().parse().map(Duration::from_secs_f64));
-            let delay = delay
-                .transpose()
-                .map_err(|_| "--- request: bad 'delay_before'")?;
+            let delay = delay.map(|seconds| {
+                let seconds = seconds.trim().parse().ok();
+                let delay = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                delay.ok_or("--- request: bad 'delay_before'")
+            });
+            let delay = delay.transpose()?;
             Ok(Packet {
                 bytes: bytes(text, "request")?.to_vec(),
                 delay,
@@ -372,6 +374,16 @@ mod tests {
             packet(&list[1]).unwrap().delay,
             Some(Duration::from_millis(100))
         );
+        for none in ["-1", "nan", "1e99", "soon"] {
+            let wrong = Value::Map(
+                [
+                    ("value".into(), Value::text("x")),
+                    ("delay_before".into(), Value::text(none)),
+                ]
+                .into(),
+            );
+            assert!(packet(&wrong).is_err(), "{none}");
+        }
     }
 
     #[test]

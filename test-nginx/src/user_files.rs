@@ -10,10 +10,10 @@ use crate::value::Value;
 
 /// A file, with the time it was last changed as `touch -t` takes it.
 #[derive(Debug, PartialEq)]
-struct File {
-    name: String,
-    body: Vec<u8>,
-    date: Option<String>,
+pub(crate) struct File {
+    pub name: String,
+    pub body: Vec<u8>,
+    pub date: Option<String>,
 }
 
 /// Writes the files, relative ones into `html`.
@@ -70,13 +70,13 @@ fn element(value: &Value) -> Result<File, String> {
 }
 
 /// Each file begins with a line `>>> name time`.
-fn parse(text: &[u8]) -> Vec<File> {
+pub(crate) fn parse(text: &[u8]) -> Vec<File> {
     let mut all: Vec<File> = Vec::new();
     for line in lines(text) {
         let head = find(line, b">>> ").map(|at| String::from_utf8_lossy(&line[at + 4..]));
         match head
             .as_deref()
-            .filter(|head| !head.starts_with(char::is_whitespace))
+            .filter(|head| head.starts_with(|c: char| !c.is_whitespace()))
         {
             Some(head) => {
                 let (name, date) = head
@@ -120,6 +120,7 @@ mod tests {
                 file("d", "x", None),
             ]
         );
+        assert_eq!(parse(b">>> "), []);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 /// A Perl value.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,22 +77,37 @@ impl Value {
     }
 }
 
+/// Values within values that a test file has a use for are fewer.
+const DEEPEST: usize = 100;
+
 /// Reads one value; the inner error is the message of an `E`.
 pub fn read(from: &mut impl BufRead) -> io::Result<Result<Value, String>> {
+    read_within(from, DEEPEST)
+}
+
+/// Reads one value that may hold values `depth` deep.
+fn read_within(from: &mut impl BufRead, depth: usize) -> io::Result<Result<Value, String>> {
+    let depth = depth
+        .checked_sub(1)
+        .ok_or_else(|| bad("values too deep within others"))?;
     let mut kind = [0];
     from.read_exact(&mut kind)?;
     Ok(Ok(match kind[0] {
         b'U' => Value::Undef,
         b'S' => {
-            let mut bytes = vec![0; number(from)?];
-            from.read_exact(&mut bytes)?;
+            let length = number(from)?;
+            let mut bytes = Vec::new();
+            from.take(length as u64).read_to_end(&mut bytes)?;
+            if bytes.len() < length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             Value::Bytes(bytes)
         }
         b'A' => {
             let count = number(from)?;
             let mut list = Vec::with_capacity(count.min(1024));
             for _ in 0..count {
-                match read(from)? {
+                match read_within(from, depth)? {
                     Ok(value) => list.push(value),
                     error => return Ok(error),
                 }
@@ -102,11 +117,11 @@ pub fn read(from: &mut impl BufRead) -> io::Result<Result<Value, String>> {
         b'H' => {
             let mut map = BTreeMap::new();
             for _ in 0..number(from)? {
-                let key = read(from)?
+                let key = read_within(from, depth)?
                     .ok()
                     .and_then(|key| key.str().map(Cow::into_owned));
                 let key = key.ok_or_else(|| bad("a key that is no string"))?;
-                match read(from)? {
+                match read_within(from, depth)? {
                     Ok(value) => map.insert(key, value),
                     error => return Ok(error),
                 };
@@ -115,7 +130,7 @@ pub fn read(from: &mut impl BufRead) -> io::Result<Result<Value, String>> {
         }
         b'R' => {
             let id = number(from)?;
-            let text = read(from)?
+            let text = read_within(from, depth)?
                 .ok()
                 .and_then(|text| text.bytes().map(<[u8]>::to_vec));
             Value::Regex {
@@ -125,7 +140,7 @@ pub fn read(from: &mut impl BufRead) -> io::Result<Result<Value, String>> {
         }
         b'C' => Value::Code(number(from)?),
         b'E' => {
-            return Ok(Err(match read(from)? {
+            return Ok(Err(match read_within(from, depth)? {
                 Ok(message) => message.str().unwrap_or_default().trim_end().to_owned(),
                 Err(message) => message,
             }));
@@ -202,6 +217,8 @@ mod tests {
         assert!(read(&mut &b"Sx\nabc"[..]).is_err());
         assert!(read(&mut &b"?"[..]).is_err());
         assert!(read(&mut &b""[..]).is_err());
+        assert!(read(&mut &b"S9223372036854775807\nabc"[..]).is_err());
+        assert!(read(&mut &b"A1\n".repeat(100_000)[..]).is_err());
     }
 
     #[test]

@@ -213,3 +213,23 @@ fn a_failure_leaves_its_directory_and_a_success_none() {
         .unwrap();
     assert!(Path::new(path).exists(), "{out}");
 }
+
+/// Cut off anywhere, without any of its lines, with any byte in the place of another: it is read, or refused in words.
+#[test]
+fn no_file_is_too_strange() {
+    let text = with_prologue("run_tests();")
+        .replace("--- response_body chomp\n", "--- timeout: 2\n--- abort\n");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let without = (0..lines.len()).map(|at| [&lines[..at], &lines[at + 1..]].concat().concat());
+    let cut = (0..text.len()).step_by(9).map(|at| text[..at].to_owned());
+    let blocks = text.find("===").unwrap();
+    let places = (blocks..text.len()).step_by(5);
+    let changed = places.zip(["\0", "\r", "(", ":", "\u{fffd}", "-"].into_iter().cycle());
+    let changed = changed.map(|(at, with)| format!("{}{with}{}", &text[..at], &text[at + 1..]));
+    for strange in without.chain(cut).chain(changed) {
+        let (success, out, err) = run_text(&strange, &["--list"]);
+        assert!(!err.contains("panicked"), "{strange:?}: {err}");
+        let is_said = out.contains("cannot be read") || !err.is_empty();
+        assert!(success || is_said, "{strange:?}: {out}{err}");
+    }
+}
