@@ -37,7 +37,7 @@ pub struct Options {
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Seconds of one measurement
-    #[arg(long, default_value_t = 0.8)]
+    #[arg(long, default_value_t = 0.8, value_parser = seconds)]
     seconds: f64,
     /// Cores of each server
     #[arg(long, default_value_t = 1)]
@@ -169,4 +169,26 @@ pub fn finish(run: &Run, output: Option<PathBuf>, report: &Outputs) -> Result<()
     report.write(run)?;
     eprintln!("Everything needed to judge this: {}", output.display());
     Ok(())
+}
+
+/// A length of time that a clock can be told.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok();
+    let possible = |seconds: &f64| (0.001..=86_400.0).contains(seconds);
+    seconds
+        .filter(possible)
+        .ok_or_else(|| "it must be seconds, from 0.001 to 86400".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_a_time() {
+        assert_eq!(seconds("0.8"), Ok(0.8));
+        for text in ["0", "-1", "nan", "inf", "1e300", "", "1s"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
 }

@@ -73,17 +73,38 @@ impl Outputs {
     pub fn write(&self, run: &Run) -> Result<()> {
         let view = View::new(run, self.lang);
         if !self.files().any(is_stdout) {
-            print(&terminal::render(&view))?;
+            print(&printable(&terminal::render(&view)))?;
         }
         if let Some(file) = &self.markdown {
-            put(file, &markdown::render(&view))?;
+            put(file, &printable(&markdown::render(&view)))?;
         }
         if let Some(file) = &self.html {
             let client = run.ceiling.as_ref().map(|ceiling| median(&ceiling.rates));
-            put(file, &html::render(&view, client))?;
+            put(file, &printable(&html::render(&view, client)))?;
         }
         Ok(())
     }
+}
+
+/// Nothing that a terminal acts on: a result may be another's.
+fn printable(text: &str) -> String {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    text.replace(acts, "\u{fffd}")
+}
+
+/// The report in every language and form: for the terminal, Markdown, HTML.
+#[cfg(any(test, feature = "fuzz"))]
+pub fn every(run: &Run) -> Vec<[String; 3]> {
+    let forms = |lang| {
+        let view = View::new(run, lang);
+        [
+            terminal::render(&view),
+            markdown::render(&view),
+            html::render(&view, None),
+        ]
+        .map(|text| printable(&text))
+    };
+    [Lang::En, Lang::Zh].map(forms).into()
 }
 
 fn is_stdout(file: &Path) -> bool {

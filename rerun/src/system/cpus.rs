@@ -28,11 +28,15 @@ pub fn share(allowed: &[usize], server: usize) -> Budget {
     }
 }
 
+/// Linux has no more (`NR_CPUS`).
+pub const MOST: usize = 8192;
+
 /// The cores in `0-2,5`.
-fn parse(list: &str) -> Vec<usize> {
+pub fn parse(list: &str) -> Vec<usize> {
     let range = |part: &str| -> Option<Vec<usize>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some((first.parse().ok()?..=last.parse().ok()?).collect())
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        (last < MOST).then(|| (first..=last).collect())
     };
     list.trim().split(',').filter_map(range).flatten().collect()
 }
@@ -46,6 +50,7 @@ mod tests {
         assert_eq!(parse("0-2,5"), [0, 1, 2, 5]);
         assert_eq!(parse("\t3\n"), [3]);
         assert!(parse("").is_empty());
+        assert!(parse("0-18446744073709551615").is_empty());
         assert!(!allowed().is_empty());
     }
 

@@ -39,14 +39,14 @@ impl NetworkSample {
 }
 
 /// Of two lines that begin with `group`, the first has the names and the second the numbers.
-fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
+pub fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter(|line| line.starts_with(group));
     let at = lines.next()?.split(' ').position(|word| word == name)?;
     lines.next()?.split(' ').nth(at)?.parse().ok()
 }
 
 /// `TCP: inuse 5 orphan 0 tw 12 alloc 7 mem 1`
-fn time_wait(sockstat: &str) -> Option<u64> {
+pub fn time_wait(sockstat: &str) -> Option<u64> {
     let line = sockstat.lines().find(|line| line.starts_with("TCP:"))?;
     let mut words = line.split(' ').skip_while(|word| *word != "tw");
     words.nth(1)?.parse().ok()

@@ -158,7 +158,7 @@ pub fn open_files(processes: &[u32]) -> Option<u64> {
 }
 
 #[derive(Default)]
-struct Ticks {
+pub struct Ticks {
     user: u64,
     system: u64,
     of_ended_children: u64,
@@ -170,14 +170,14 @@ impl Ticks {
     }
 
     /// Words 14 to 17 of `/proc/PID/stat`; the second is a name in parentheses that may hold anything.
-    fn parse(stat: &str) -> Option<Self> {
+    pub fn parse(stat: &str) -> Option<Self> {
         let (_, words) = stat.rsplit_once(')')?;
         let mut words = words.split_whitespace().skip(11);
         let mut next = || words.next()?.parse::<u64>().ok();
         Some(Self {
             user: next()?,
             system: next()?,
-            of_ended_children: next()? + next()?,
+            of_ended_children: next()?.saturating_add(next()?),
         })
     }
 }

@@ -50,12 +50,15 @@ pub struct Paste {
     pub unread: Vec<Unread>,
 }
 
+/// Rows of one kind that a generator prints are fewer. Each is read into a copy of those before it.
+const LONGEST_TABLE: usize = 1000;
+
 /// A generator that may have printed the run, and how far it is.
-#[derive(Clone)]
 struct Candidate {
     tool: Tool,
-    /// The line of its table that was seen last.
+    /// The line of its table that was seen last, and how often in a row.
     at: Option<usize>,
+    times: usize,
     printed: Printed,
     unread: Vec<Unread>,
 }
@@ -72,6 +75,7 @@ impl Candidate {
         Self {
             tool,
             at: None,
+            times: 0,
             printed: Printed::default(),
             unread: Vec::new(),
         }
@@ -81,9 +85,9 @@ impl Candidate {
     fn fit(&self, text: &str) -> Fit {
         let mut unread = None;
         for (index, line) in self.tool.lines().iter().enumerate() {
-            let is_behind = self
-                .at
-                .is_none_or(|at| index > at || (index == at && line.repeats));
+            let is_behind = self.at.is_none_or(|at| {
+                index > at || (index == at && line.repeats && self.times < LONGEST_TABLE)
+            });
             let Some(rest) = line.rest(text) else {
                 continue;
             };
@@ -103,6 +107,11 @@ impl Candidate {
     }
 
     fn take(&mut self, index: usize, printed: Printed) {
+        self.times = if self.at == Some(index) {
+            self.times + 1
+        } else {
+            1
+        };
         self.at = Some(index);
         self.printed = printed;
     }
@@ -174,20 +183,23 @@ impl Reader {
     }
 
     fn goes_on(&mut self, number: usize, text: &str) -> bool {
-        let mut left = Vec::new();
-        for candidate in &self.candidates {
-            let mut candidate = candidate.clone();
-            match candidate.fit(text) {
-                Fit::Read(index, printed) => candidate.take(index, *printed),
-                Fit::Noise => (),
-                Fit::Unread(_) | Fit::No => continue,
-            }
-            left.push(candidate);
-        }
-        if left.is_empty() {
+        let candidates = self.candidates.iter();
+        let fits: Vec<Fit> = candidates.map(|candidate| candidate.fit(text)).collect();
+        if !fits
+            .iter()
+            .any(|fit| matches!(fit, Fit::Read(..) | Fit::Noise))
+        {
             return false;
         }
-        self.candidates = left;
+        let mut fits = fits.into_iter();
+        self.candidates.retain_mut(|candidate| match fits.next() {
+            Some(Fit::Read(index, printed)) => {
+                candidate.take(index, *printed);
+                true
+            }
+            Some(Fit::Noise) => true,
+            _ => false,
+        });
         self.lines.1 = number;
         true
     }
@@ -307,6 +319,13 @@ mod tests {
         assert_eq!(cut("```\n"), 2);
         assert_eq!(cut("## Go\n"), 2);
         assert_eq!(cut("wrk -t2 -c10 http://localhost/\n"), 2);
+    }
+
+    #[test]
+    fn a_table_ends() {
+        let rows = "  50%      1\n".repeat(2 * LONGEST_TABLE);
+        let printed = one(Tool::Ab, &format!("Complete requests:      5\n{rows}"));
+        assert_eq!(printed.percentiles.len(), LONGEST_TABLE);
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub struct Answer {
     /// The minor version of HTTP/1.
     pub minor: u8,
     pub content_types: Vec<String>,
-    /// The value of `Connection`, in lower case.
-    pub connection: String,
+    /// The options of `Connection`, in lower case.
+    pub connection: Vec<String>,
     pub framing: Framing,
     pub body: Vec<u8>,
 }
@@ -29,10 +29,11 @@ pub enum Framing {
 impl Answer {
     /// Whether the server will read another request from this connection.
     pub fn keeps(&self) -> bool {
+        let has = |name| self.connection.iter().any(|option| option == name);
         self.framing != Framing::Close
             && match self.minor {
-                0 => self.connection.contains("keep-alive"),
-                _ => !self.connection.contains("close"),
+                0 => has("keep-alive") && !has("close"),
+                _ => !has("close"),
             }
     }
 }
@@ -65,7 +66,7 @@ pub fn parse(bytes: &[u8], ended: bool, head: bool) -> Result<Option<(Answer, us
         status: response.code.unwrap_or_default(),
         minor: response.version.unwrap_or_default(),
         content_types: Vec::new(),
-        connection: String::new(),
+        connection: Vec::new(),
         framing: Framing::Close,
         body: Vec::new(),
     };
@@ -74,14 +75,19 @@ pub fn parse(bytes: &[u8], ended: bool, head: bool) -> Result<Option<(Answer, us
         let value = String::from_utf8_lossy(header.value).into_owned();
         match header.name.to_ascii_lowercase().as_str() {
             "content-type" => answer.content_types.push(value),
-            "connection" => answer.connection = value.to_ascii_lowercase(),
+            "connection" => {
+                let options = value
+                    .split(',')
+                    .map(|option| option.trim().to_ascii_lowercase());
+                answer.connection.extend(options);
+            }
             "transfer-encoding" if value.eq_ignore_ascii_case("chunked") => {
                 answer.framing = Framing::Chunked;
             }
             "transfer-encoding" => return Err(garbage(&format!("Transfer-Encoding {value:?}"))),
-            "content-length" => match value.parse::<usize>() {
-                Ok(_) if length.is_some() => return Err(garbage(&"two Content-Length")),
-                Ok(number) if number <= MOST => length = Some(number),
+            "content-length" => match number(&value) {
+                Some(_) if length.is_some() => return Err(garbage(&"two Content-Length")),
+                Some(number) if number <= MOST => length = Some(number),
                 _ => return Err(garbage(&format!("Content-Length {value:?}"))),
             },
             _ => {}
@@ -115,10 +121,20 @@ pub fn parse(bytes: &[u8], ended: bool, head: bool) -> Result<Option<(Answer, us
     }
 }
 
+/// Digits alone: the standard library takes a sign.
+fn number(value: &str) -> Option<usize> {
+    let is_number = value.bytes().all(|c| c.is_ascii_digit());
+    value.parse().ok().filter(|_| is_number)
+}
+
 /// Puts the chunks together and gives the length of all of them, if the last has come.
 fn unchunk(bytes: &[u8], body: &mut Vec<u8>) -> Result<Option<usize>, String> {
     let mut at = 0;
     loop {
+        // httparse takes a line without a digit for the last chunk.
+        if bytes.get(at).is_some_and(|c| !c.is_ascii_hexdigit()) {
+            return Err("a chunk without its size".to_owned());
+        }
         let (after, size) = match httparse::parse_chunk_size(&bytes[at..]) {
             Ok(httparse::Status::Complete((after, size))) => (after, size as usize),
             Ok(httparse::Status::Partial) => return Ok(None),
@@ -185,11 +201,13 @@ mod tests {
                 "{cut}"
             );
         }
-        let broken = text.replace("2\r\n", "1\r\n");
-        assert!(matches!(
-            parse(broken.as_bytes(), false, false),
-            Err(Fault::Garbage(_))
-        ));
+        for (right, wrong) in [("2\r\n", "1\r\n"), ("0\r\n", ";\r\n"), ("0\r\n", "\r\n")] {
+            let broken = parse(text.replace(right, wrong).as_bytes(), false, false);
+            assert!(
+                matches!(broken, Err(Fault::Garbage(_))),
+                "{wrong:?} {broken:?}"
+            );
+        }
     }
 
     #[test]
@@ -207,6 +225,7 @@ mod tests {
             "\x16\x03\x01",
             "SSH-2.0-x\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\na",
             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         ] {
@@ -223,32 +242,5 @@ mod tests {
         let text = format!("{HEAD}Content-Length: 3\r\n\r\n");
         let (answer, _) = parse(text.as_bytes(), false, true).unwrap().unwrap();
         assert!(answer.body.is_empty());
-    }
-
-    #[test]
-    fn no_bytes_are_too_strange() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let pieces = [
-            "HTTP/1.1 200 OK\r\n",
-            "Content-Length: ",
-            "Transfer-Encoding: chunked\r\n",
-            "18446744073709551615",
-            "ffffffffffffffff\r\n",
-            "7",
-            "\r\n",
-            "\r\n\r\n",
-            "0\r\n\r\n",
-            "\0\u{fffd}",
-        ];
-        for _ in 0..20_000 {
-            let mut text = String::new();
-            for _ in 0..random.usize(..12) {
-                text.push_str(random.choice(pieces).unwrap_or_default());
-            }
-            let whole = parse(text.as_bytes(), random.bool(), random.bool());
-            if let Ok(Some((_, length))) = whole {
-                assert!(length <= text.len(), "{text:?}");
-            }
-        }
     }
 }
