@@ -4,6 +4,7 @@
 //! registers with tokio's I/O driver and timers, which run on threads of tokio's, and wake it
 //! through the [door](crate::wake::door). The request never leaves the event thread.
 
+use crate::abi::signals;
 use crate::panics;
 use crate::response::{Error, Result};
 use std::cell::{Cell, OnceCell};
@@ -100,32 +101,6 @@ fn try_threads(count: usize) -> io::Result<()> {
         threads?.into_iter().for_each(|thread| drop(thread.join()));
         Ok(())
     })
-}
-
-/// Which signals the calling thread takes.
-mod signals {
-    use libc::{SIG_SETMASK, pthread_sigmask, sigfillset, sigset_t};
-    use std::mem::MaybeUninit;
-    use std::ptr;
-
-    /// Takes none from now on; gives back what it took before.
-    pub(super) fn block() -> sigset_t {
-        let mut all = MaybeUninit::uninit();
-        let mut before = MaybeUninit::uninit();
-        // SAFETY: both sets are written before they are read; neither call can fail with these
-        // arguments (invariant 6).
-        unsafe {
-            sigfillset(all.as_mut_ptr());
-            pthread_sigmask(SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-            before.assume_init()
-        }
-    }
-
-    /// Takes these again.
-    pub(super) fn restore(before: &sigset_t) {
-        // SAFETY: the set came from `block` (invariant 6).
-        unsafe { pthread_sigmask(SIG_SETMASK, before, ptr::null_mut()) };
-    }
 }
 
 /// Runs a future on tokio's threads, and awaits its output.

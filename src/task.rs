@@ -564,8 +564,8 @@ extern "C" fn on_client_event(r: *mut ngx_http_request_t) {
         }
     }
 
-    // SAFETY: as above. It may finalize the request, whose memory stays until we return, as a
-    // terminated request is freed by a posted one.
+    // SAFETY: as above (invariant 1). It may finalize the request, whose memory stays until we
+    // return, as a terminated request is freed by a posted one.
     unsafe { ngx_http_test_reading(r) };
 
     // post_action takes a request whose client has gone elsewhere, without a cleanup.

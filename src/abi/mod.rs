@@ -14,6 +14,8 @@ mod redirect;
 mod request;
 mod send;
 mod shared;
+#[cfg(feature = "tokio")]
+pub(crate) mod signals;
 mod stream;
 mod subrequest;
 
@@ -50,7 +52,8 @@ unsafe fn bytes<'a>(s: ngx_str_t) -> &'a [u8] {
     if s.len == 0 {
         return &[];
     }
-    // SAFETY: by the caller's promise; nginx's strings are never null when they have a length.
+    // SAFETY: by the caller's promise; nginx's strings are never null when they have a length
+    // (invariant 6).
     unsafe { ::core::slice::from_raw_parts(s.data, s.len) }
 }
 

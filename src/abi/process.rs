@@ -21,7 +21,7 @@ pub(crate) fn worker_number() -> usize {
 
 /// How many workers the current configuration has. For the event thread.
 pub(crate) fn worker_count() -> usize {
-    // SAFETY: as in `is_worker`.
+    // SAFETY: as in `is_worker` (invariant 6).
     if unsafe { ngx_process } as u32 == NGX_PROCESS_SINGLE {
         return 1;
     }

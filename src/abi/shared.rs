@@ -69,7 +69,7 @@ impl Zone {
         let _locked = Locked::new(slab.0);
         // SAFETY: made when the zone was, and locked (invariant 8).
         let mut content = unsafe { slab.content() };
-        // SAFETY: as above.
+        // SAFETY: as above (invariant 8).
         if unsafe { content.as_ref() }
             .is_changing
             .load(Ordering::Acquire)

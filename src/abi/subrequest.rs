@@ -121,7 +121,7 @@ unsafe extern "C" fn on_end(
 ) -> ngx_int_t {
     // SAFETY: nginx calls this with what `start` gave it, for a live subrequest (invariant 1).
     let (sr, progress) = unsafe { (NgxRequest::new(sr), &*progress.cast::<Progress>()) };
-    // SAFETY: as above.
+    // SAFETY: as above (invariant 1).
     if unsafe { shim::cbr_subrequest_ends(sr.as_ptr(), rc) } == 0 {
         return rc;
     }
@@ -137,7 +137,7 @@ unsafe extern "C" fn on_end(
     if failed && sr.client_gone() {
         return rc;
     }
-    // SAFETY: as above.
+    // SAFETY: as above (invariant 1).
     unsafe { shim::cbr_subrequest_leave(sr.as_ptr()) };
     // A failed subrequest is no reason to terminate the main request.
     match failed {
