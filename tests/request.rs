@@ -357,8 +357,8 @@ fn values_of_the_configuration() {
 #[test]
 fn an_argument_that_takes_no_variables() {
     let server = server();
-    assert_eq!(text(&server, "/constants"), "Some(7) Some(1.5s)\n");
-    assert_eq!(text(&server, "/no_constants"), "None None\n");
+    assert_eq!(text(&server, "/constants"), "Some(7) Some(1.5s) of 60s\n");
+    assert_eq!(text(&server, "/no_constants"), "None None of 60s\n");
     quits_in_peace(server);
     for (given, wrong) in [
         (
@@ -379,6 +379,42 @@ fn an_argument_that_takes_no_variables() {
         let config = format!("location = /a {{ content_by_rust constants {given}; }}");
         let error = support::server().config(config).start().unwrap_err();
         assert!(error.to_string().contains(wrong), "{given}: {error}");
+    }
+}
+
+/// Each unit or none, with spaces behind it or without, and perhaps a number without a unit.
+fn times() -> Vec<String> {
+    const UNITS: [&str; 7] = ["M", "w", "d", "h", "m", "s", "ms"];
+    let mut times = Vec::new();
+    for which in 1..1 << UNITS.len() {
+        let of = |space: &str| -> String {
+            let units = UNITS.iter().enumerate();
+            let units = units.filter(|(at, _)| which & (1 << at) != 0);
+            units
+                .map(|(at, unit)| format!("{}{unit}{space}", 3 * at + 1))
+                .collect()
+        };
+        times.extend([of(""), of("  ")]);
+        if which < 1 << 5 {
+            times.extend([of("") + "5", of(" ") + "0070 "]);
+        }
+    }
+    times
+}
+
+#[test]
+fn a_time_is_what_nginxs_own_directives_make_of_it() {
+    let times = times();
+    let locations = times.iter().enumerate().map(|(at, time)| {
+        format!(
+            "location = /{at} {{ rust_max_delay \"{time}\"; content_by_rust constants \"delay={time}\"; }}\n"
+        )
+    });
+    let server = support::start(support::server().config(locations.collect::<String>()));
+    for (at, time) in times.iter().enumerate() {
+        let told = text(&server, &format!("/{at}"));
+        let (delay, most) = told.trim_end().split_once(" of ").unwrap();
+        assert_eq!(delay, format!("None Some({most})"), "{time:?}");
     }
 }
 

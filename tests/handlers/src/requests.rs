@@ -164,8 +164,10 @@ impl Handler for Constants {
         })
     }
 
-    async fn handle(&self, _: &mut Request) -> Result<Response> {
-        let (number, delay) = (self.number, self.delay);
-        Ok(Response::text(format!("{number:?} {delay:?}\n")))
+    async fn handle(&self, request: &mut Request) -> Result<Response> {
+        let (number, delay, most) = (self.number, self.delay, request.max_delay());
+        Ok(Response::text(format!(
+            "{number:?} {delay:?} of {most:?}\n"
+        )))
     }
 }
