@@ -18,7 +18,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::tools::{number, read};
-use case::{Body, Case, Meant};
+use case::Case;
+pub use case::{Body, Meant};
 use finding::Kind;
 
 const EXIT_CODES: &str = "Reads ab, wrk, wrk2, hey, oha, h2load and drill: several runs, with prose around them.\n\n\
@@ -77,7 +78,7 @@ fn pasted(options: &Options) -> Result<String> {
 }
 
 /// UTF-8, or UTF-16 as PowerShell redirects it; what is neither is replaced.
-fn decoded(bytes: &[u8]) -> String {
+pub fn decoded(bytes: &[u8]) -> String {
     let units = |from: fn([u8; 2]) -> u16| {
         let pairs = bytes[2..].chunks_exact(2);
         let units: Vec<u16> = pairs.map(|pair| from([pair[0], pair[1]])).collect();
@@ -91,7 +92,7 @@ fn decoded(bytes: &[u8]) -> String {
 }
 
 /// The report, and the exit code.
-fn judge(pasted: &str, meant: &Meant) -> (String, u8) {
+pub fn judge(pasted: &str, meant: &Meant) -> (String, u8) {
     let paste = read::all(pasted);
     let cases: Vec<Case> = paste.runs.iter().map(|run| Case { run, meant }).collect();
     let found: Vec<_> = cases.iter().map(checks::all).collect();

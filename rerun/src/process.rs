@@ -7,7 +7,7 @@
 //! and removes the folder.
 
 pub mod keeper;
-mod port;
+pub mod port;
 mod tree;
 
 use std::fs::{self, DirBuilder};

@@ -6,6 +6,7 @@
 //! Units are part of the names: `_s` seconds, `_ms` milliseconds, `_us` microseconds, `_ns` nanoseconds, `_bytes`.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -582,15 +583,20 @@ struct Head {
 pub fn load(file: &Path) -> Result<Run> {
     let name = file.display();
     let text = std::fs::read_to_string(file).with_context(|| format!("reading {name}"))?;
+    parse(&text, &name)
+}
+
+/// Reads the text of a file that is called so in errors.
+pub fn parse(text: &str, name: &dyn Display) -> Result<Run> {
     let head: Head =
-        serde_json::from_str(&text).with_context(|| format!("{name} is no result of rerun"))?;
+        serde_json::from_str(text).with_context(|| format!("{name} is no result of rerun"))?;
     let version = head.version;
     ensure!(
         head.format == FORMAT,
         "{name} has format {}, of rerun {version}; this rerun reads format {FORMAT}",
         head.format
     );
-    serde_json::from_str(&text).with_context(|| {
+    serde_json::from_str(text).with_context(|| {
         format!("{name} is damaged, or of another rerun {version} than this one: measure again")
     })
 }

@@ -4,7 +4,7 @@
 //! [`answer`] reads one answer strictly, [`connection`] asks for some, [`answers`], [`delay`] and [`at_once`] each prove
 //! one thing. [`controls`] are the servers that must not pass, made by [`sabotage`].
 
-mod answer;
+pub mod answer;
 mod answers;
 mod at_once;
 mod connection;

@@ -25,6 +25,9 @@ mod conf;
 mod curl;
 mod exchange;
 mod expand;
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub mod fuzz;
 mod harness;
 mod log;
 mod missing;

@@ -25,6 +25,8 @@ pub enum Need {
     Counting,
     /// What the `.t` files are read and asked with, and what the examples ask.
     Testing,
+    /// libFuzzer is C++.
+    Fuzzing,
     /// What measures rerun's report on a small screen. The test goes without it where it is no package.
     Browser,
 }
@@ -52,6 +54,7 @@ impl Need {
             Self::Comparing => &["php-fpm", "wrk"],
             Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
+            Self::Fuzzing => &["g++"],
             Self::Browser => &["chromium", "fonts-dejavu-core"],
         }
     }
@@ -64,6 +67,7 @@ impl Need {
             Self::Comparing => &["wrk"],
             Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
+            Self::Fuzzing => &["c++"],
             Self::Browser => &[],
         }
     }

@@ -4,11 +4,11 @@ use std::fs;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use unicode_width::UnicodeWidthStr;
 
 use super::case::{Body, Meant};
 use super::finding::Kind;
-use super::{Case, checks, judge, read};
+use super::{Case, checks, read};
+use crate::fuzz::audit_is_in_order as is_in_order;
 
 /// Outputs as the generators printed them, by the names of their files.
 fn outputs() -> Vec<(String, String)> {
@@ -40,16 +40,6 @@ fn meant() -> impl Strategy<Value = Meant> {
         connections,
         body: body.and_then(|body| Body::parse(body).ok()),
     })
-}
-
-/// What must be so whatever was pasted.
-fn is_in_order(text: &str, meant: &Meant) {
-    let (report, code) = judge(text, meant);
-    assert!(code <= 2);
-    for line in report.lines() {
-        assert!(line.width() <= 100, "{} columns: {line}", line.width());
-        assert!(!line.chars().any(char::is_control), "{line:?}");
-    }
 }
 
 /// Kind and text of everything that is found, run by run.

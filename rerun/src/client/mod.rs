@@ -19,7 +19,7 @@ mod chunked;
 mod connection;
 mod engine;
 mod expect;
-mod judge;
+pub mod judge;
 mod null;
 mod pace;
 mod pin;

@@ -158,7 +158,7 @@ impl Manifest {
     }
 
     /// The error begins with the number of the line.
-    fn parse(text: &str, dir: &Path) -> Result<Self> {
+    pub fn parse(text: &str, dir: &Path) -> Result<Self> {
         let manifest: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line(text, span.start));
             anyhow!("{line}: {}", error.message())

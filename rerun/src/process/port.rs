@@ -53,7 +53,7 @@ pub fn holder(port: u16, ours: &[u32]) -> Option<String> {
 }
 
 /// The inodes of listening sockets with this port in a table as /proc/net/tcp has it.
-fn listeners(table: &str, port: u16) -> Vec<String> {
+pub fn listeners(table: &str, port: u16) -> Vec<String> {
     let listens = |line: &str| -> Option<String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (_, local) = words.get(1)?.rsplit_once(':')?;

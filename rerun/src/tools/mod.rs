@@ -157,26 +157,4 @@ mod tests {
         assert_eq!(connections(&words("-t8 -c500 -d30s {url}")), Some(500));
         assert_eq!(connections(&words("-n 100 {url}")), None);
     }
-
-    #[test]
-    fn no_output_makes_a_parser_panic() {
-        let seed = "<table><tr>Total: 1 2 3%\n50% 1.5ms\n requests in 1s,\nLatency 1ms\n 2 threads and 3 connections\n\
-                    Socket errors: read 1,\ntraffic: (5\nfinished in 1s, 2 req/s\n99.0'th percentile é\n";
-        let mut random = fastrand::Rng::with_seed(4);
-        for _ in 0..5_000 {
-            let mut chars: Vec<char> = seed.chars().collect();
-            for _ in 0..random.usize(1..8) {
-                let at = random.usize(..chars.len());
-                match random.u8(..3) {
-                    0 => chars[at] = random.char(..),
-                    1 if chars.len() > 1 => drop(chars.remove(at)),
-                    _ => chars.truncate(at + 1),
-                }
-            }
-            let text: String = chars.into_iter().collect();
-            for tool in Tool::ALL {
-                tool.figures(&text);
-            }
-        }
-    }
 }
