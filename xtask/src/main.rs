@@ -7,6 +7,8 @@
 mod build;
 mod compare;
 mod configure;
+mod deny;
+mod fuzz;
 mod install;
 mod instructions;
 mod nginx;
@@ -42,6 +44,8 @@ enum Command {
     Results(results::Options),
     /// Count what a request costs: instructions, memory, system calls
     Instructions(instructions::Options),
+    /// Let libFuzzer search for bytes that break what a reader promises
+    Fuzz(fuzz::Options),
     /// Run every test of the project, or the named steps
     Test(test::Options),
 }
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::run(&options),
         Command::Results(options) => results::run(&options),
         Command::Instructions(options) => instructions::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Test(options) => test::run(&options),
     };
     match done {

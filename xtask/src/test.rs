@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
-use crate::{build, project, shell};
+use crate::{build, deny, fuzz, project, shell};
 
 /// Module crates that tests load, built along where they are in the workspace.
 const FOR_TESTS: [&str; 8] = [
@@ -36,7 +36,7 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
@@ -66,6 +66,16 @@ const STEPS: [Step; 8] = [
         name: "miri",
         about: "wakers, slots and timers under Miri, where a nightly toolchain has it",
         run: miri,
+    },
+    Step {
+        name: "fuzz",
+        about: "a minute of search for bytes that break a reader, for each of eight targets",
+        run: |_| fuzz::all(60),
+    },
+    Step {
+        name: "deny",
+        about: "licences, sources and advisories of the dependencies",
+        run: |_| deny::run(),
     },
     Step {
         name: "doc",

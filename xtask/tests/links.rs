@@ -147,6 +147,44 @@ fn links_lead_somewhere() {
     );
 }
 
+/// A link to a test in SECURITY.md is called as the test is.
+#[test]
+fn promises_have_the_tests_that_they_name() {
+    let security = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let (mut target, mut name, mut tests, mut wrong) = (None, String::new(), 0, Vec::new());
+    for event in events(&security) {
+        match event {
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                let is_test = |url: &str| url.ends_with(".rs") || url.ends_with(".t");
+                target = Some(dest_url.into_string()).filter(|url| is_test(url));
+                name.clear();
+            }
+            Event::Text(text) => name += &text,
+            Event::End(TagEnd::Link) => {
+                let Some(file) = target.take().filter(|_| name != "fuzz/src") else {
+                    continue;
+                };
+                let text = fs::read_to_string(root().join(&file)).unwrap_or_default();
+                let is_there = text.contains(&format!("fn {name}("))
+                    || text
+                        .lines()
+                        .any(|line| line.starts_with("=== ") && line.ends_with(&name));
+                tests += 1;
+                if !is_there {
+                    wrong.push(format!("{file}: {name}"));
+                }
+            }
+            _ => (),
+        }
+    }
+    assert!(tests > 20, "{tests} tests");
+    assert!(
+        wrong.is_empty(),
+        "there are no such tests:\n{}",
+        wrong.join("\n")
+    );
+}
+
 /// `docs/../README.md` is `README.md`.
 fn plain(path: &Path) -> String {
     let mut parts: Vec<&str> = Vec::new();
