@@ -78,7 +78,7 @@ impl PendingSubrequest {
             None => Ok(()),
         });
         if prepared.is_err() {
-            // SAFETY: as above.
+            // SAFETY: as above (invariant 1).
             unsafe { shim::cbr_subrequest_fail(sr.as_ptr()) };
         }
         Ok(PendingSubrequest(progress))
