@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-/// Reads nginx's time syntax, as a directive in milliseconds has it: numbers with the units `M`,
+/// Reads nginx's time syntax, as it is documented for milliseconds: numbers with the units `M`,
 /// `w`, `d`, `h`, `m`, `s` and `ms`, each at most once and in this order, with or without spaces
-/// between; a last number without a unit counts seconds.
+/// between; a last number without a unit counts seconds. nginx's own directives in milliseconds
+/// refuse `M`, and take some more that is not documented, such as `20ms20`.
 /// <https://nginx.org/en/docs/syntax.html>
 pub(crate) fn time(text: &[u8]) -> Option<Duration> {
     const UNITS: [(&[u8], u64); 7] = [
