@@ -354,7 +354,8 @@ b
 [200, 200, 400]
 --- raw_response_headers_like eval
 my $date = 'Date: (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n';
-["Server: nginx/[\\d.]+\\r\\n$date", "Server: nginx\\r\\n$date", "Server: nginx\\r\\n$date"]
+my $name = '(?:nginx|openresty)';
+["Server: $name/[\\d.]+\\r\\n$date", "Server: $name\\r\\n$date", "Server: $name\\r\\n$date"]
 --- no_error_log
 [error]
 
