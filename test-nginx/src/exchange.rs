@@ -60,10 +60,8 @@ impl Test<'_> {
                 }
                 sleep(wait);
                 failures.extend(self.checks.error_log(log, nth, None)?);
-                if !self.block.has("ignore_response") {
-                    let access = Log::new(self.room.access_log());
-                    failures.extend(self.checks.access_log(&access)?);
-                }
+                let access = Log::new(self.room.access_log());
+                failures.extend(self.checks.access_log(&access)?);
                 if count > 1 {
                     for failure in &mut failures[before..] {
                         *failure = format!("[request {}] {failure}", nth.request + 1);

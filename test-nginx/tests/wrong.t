@@ -192,6 +192,13 @@ GET /u
 
 
 
+=== a line of the access log, of a request whose answer does not matter -> access_log: no line of access.log has "GET /v"
+--- ignore_response
+--- access_log
+GET /v
+
+
+
 === a forbidden line of the access log -> no_access_log: access.log has "GET /t"
 --- no_access_log
 GET /t
