@@ -25,8 +25,8 @@ const CONFIG: &str = "
     location = /proxied { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/behind?$args; }
     location = /behind { content_by_rust arrived; }
     location = /paged { error_page 403 = /proxied; content_by_rust go_wrong; }
-    location = /refused { error_page 403 = /proxied; content_by_rust status; }
-    location = /status { content_by_rust status; }
+    location = /refused { error_page 403 = /proxied; content_by_rust with_status; }
+    location = /status { content_by_rust with_status; }
     location = /paged_too { error_page 403 = /proxied; content_by_rust go_wrong; }
     location = /part { content_by_rust reply body=part delay=$arg_delay; }
     location = /by_hand { content_by_rust go_by_hand; }

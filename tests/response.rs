@@ -15,7 +15,7 @@ fn server() -> Server {
             .config(
                 "location /body { content_by_rust body; }
                  location = /header { content_by_rust header; }
-                 location = /status { content_by_rust status; }
+                 location = /status { content_by_rust with_status; }
                  location = /big { content_by_rust big; }
                  location = /slow { limit_rate 1m; sendfile_max_chunk 0; content_by_rust big; }
                  location = /conditional { content_by_rust conditional; }
@@ -28,7 +28,7 @@ fn server() -> Server {
                      error_page 502 =200 /pages/502.html;
                      location = /pages/404.html { internal; return 200 'own 404'; }
                      location = /pages/502.html { internal; return 200 'own 502'; }
-                     location = /pages/status { content_by_rust status; }
+                     location = /pages/status { content_by_rust with_status; }
                      location = /pages/fail { content_by_rust fail; }
                  }
                  location = /stash { content_by_rust stash value=\"$arg_text and more\"; }

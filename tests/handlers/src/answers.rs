@@ -33,7 +33,7 @@ pub async fn header(request: &mut Request) -> Result<Response> {
 }
 
 /// `?status=`, with `?body=` if there is one, and `?location=`.
-pub async fn status(request: &mut Request) -> Result<Response> {
+pub async fn with_status(request: &mut Request) -> Result<Response> {
     let status = request.arg("status").unwrap_or("200").parse()?;
     let mut response = Response::new(status);
     if let Some(body) = request.arg("body") {

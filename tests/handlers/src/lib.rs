@@ -80,7 +80,7 @@ content_by_rust::module! {
     // answers.rs
     body,
     header,
-    status,
+    with_status,
     big,
     conditional,
     encoded,
