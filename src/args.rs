@@ -4,6 +4,7 @@
 use crate::abi::{ComplexValue, Conf};
 use crate::request::Request;
 use crate::response::{Error, Result};
+use crate::stats::Stats;
 use crate::{parse, quotes};
 use std::borrow::Cow;
 use std::fmt;
@@ -18,6 +19,14 @@ pub struct Args<'a> {
     given: Vec<Given<'a>>,
     values: Vec<ComplexValue>,
     shortest_delay: Option<Duration>,
+    reads_stats: bool,
+}
+
+/// What a handler's arguments have come to.
+pub(crate) struct Finished {
+    pub(crate) values: Vec<ComplexValue>,
+    pub(crate) shortest_delay: Option<Duration>,
+    pub(crate) reads_stats: bool,
 }
 
 struct Given<'a> {
@@ -216,6 +225,7 @@ impl<'a> Args<'a> {
             given,
             values: Vec::new(),
             shortest_delay: None,
+            reads_stats: false,
         })
     }
 
@@ -289,6 +299,13 @@ impl<'a> Args<'a> {
         Ok(Some(self.add(value)))
     }
 
+    /// Has all workers count in shared memory from this configuration on, and gives what reads
+    /// it. Where nobody asks for it they do not count.
+    pub fn stats(&mut self) -> Stats {
+        self.reads_stats = true;
+        Stats::new()
+    }
+
     /// The handler is going to wait for this long.
     pub(crate) fn will_wait(&mut self, delay: Duration) {
         let shortest = self.shortest_delay.get_or_insert(delay);
@@ -331,7 +348,7 @@ impl<'a> Args<'a> {
     }
 
     /// Refuses arguments that the handler did not take.
-    pub(crate) fn finish(self) -> Result<(Vec<ComplexValue>, Option<Duration>), ArgError> {
+    pub(crate) fn finish(self) -> Result<Finished, ArgError> {
         match self.given.iter().find(|given| !given.taken) {
             Some(given) => {
                 let arg = [given.name, b"=", given.value].concat();
@@ -339,7 +356,11 @@ impl<'a> Args<'a> {
                     format!("invalid parameter \"{}\"", arg.escape_ascii()).into(),
                 ))
             }
-            None => Ok((self.values, self.shortest_delay)),
+            None => Ok(Finished {
+                values: self.values,
+                shortest_delay: self.shortest_delay,
+                reads_stats: self.reads_stats,
+            }),
         }
     }
 }

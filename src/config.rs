@@ -1,37 +1,42 @@
 //! Directives -> a location's configuration: reading, merging, and the messages.
 
-use crate::abi::{self, ComplexValue, Conf, Kept, Zone};
+use crate::abi::{self, ComplexValue, Conf, Kept, ScoreboardZone, Zone};
 use crate::args::{ArgError, Args};
-use crate::module::{BUILT_IN, Entry, content_handler};
+use crate::module::{Table, content_handler};
 use crate::panics;
 use crate::task::Start;
-#[cfg(feature = "tokio")]
-use nginx_sys::ngx_int_t;
-use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_module_t, ngx_msec_t};
+use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_int_t, ngx_module_t, ngx_msec_t};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// What nginx's own setters write where a directive has not been given.
 const UNSET_FLAG: ngx_flag_t = -1;
 const UNSET_MSEC: ngx_msec_t = ngx_msec_t::MAX;
-#[cfg(feature = "tokio")]
 const UNSET_NUMBER: ngx_int_t = -1;
 
 const DEFAULT_MAX_DELAY: ngx_msec_t = 60_000;
 
+/// More requests than can wait.
+const NO_LIMIT: ngx_int_t = ngx_int_t::MAX;
+
 /// What `content_by_rust` made of a location: a handler with its arguments.
 pub(crate) struct Content {
+    pub(crate) name: &'static str,
+    /// Which of the module's handlers it is.
+    pub(crate) number: usize,
     pub(crate) handler: Box<dyn Start>,
     /// What a [`Value`](crate::Value) counts in.
     pub(crate) values: Vec<ComplexValue>,
 }
 
-/// The configuration of a location, server or `http` block. nginx's own setters write the two
+/// The configuration of a location, server or `http` block. nginx's own setters write the
 /// directives' fields, so these have nginx's types.
 #[repr(C)]
 pub(crate) struct LocationConf {
     pub(crate) ignore_client_abort: ngx_flag_t,
     pub(crate) max_delay: ngx_msec_t,
+    pub(crate) max_pending: ngx_int_t,
     pub(crate) content: Option<Kept<Content>>,
 }
 
@@ -43,6 +48,35 @@ pub(crate) struct MainConf {
     /// The shortest delay that a location's constants ask for.
     pub(crate) shortest_delay: Option<Duration>,
     shared_zones: Vec<Zone>,
+    /// Where the workers count, if they do.
+    pub(crate) counting: Option<Counting>,
+}
+
+/// That workers count.
+pub(crate) struct Counting {
+    pub(crate) zone: ScoreboardZone,
+    /// The handlers' names, by their numbers.
+    pub(crate) handlers: Vec<&'static str>,
+    /// The number of this configuration, once it is in force.
+    pub(crate) generation: Cell<u64>,
+}
+
+impl Counting {
+    fn add(conf: Conf<'_>, table: &Table) -> Result<Counting, ArgError> {
+        let handlers: Vec<&str> = table.all_handlers().map(|entry| entry.name).collect();
+        let zone = ScoreboardZone::add(conf, handlers.len(), table.module());
+        Ok(Counting {
+            zone: zone.map_err(|()| ArgError::LOGGED)?,
+            handlers,
+            generation: Cell::new(0),
+        })
+    }
+
+    /// The configuration comes into force.
+    pub(crate) fn begin(&self) {
+        let generation = self.zone.with(|board| board.next_generation());
+        self.generation.set(generation);
+    }
 }
 
 impl MainConf {
@@ -52,6 +86,7 @@ impl MainConf {
             tokio_threads: UNSET_NUMBER,
             shortest_delay: None,
             shared_zones: Vec::new(),
+            counting: None,
         }
     }
 
@@ -72,6 +107,7 @@ impl LocationConf {
         LocationConf {
             ignore_client_abort: UNSET_FLAG,
             max_delay: UNSET_MSEC,
+            max_pending: UNSET_NUMBER,
             content: None,
         }
     }
@@ -93,6 +129,12 @@ impl LocationConf {
                 msec => msec,
             };
         }
+        if self.max_pending == UNSET_NUMBER {
+            self.max_pending = outer.max_pending;
+        }
+        if matches!(self.max_pending, UNSET_NUMBER | 0) {
+            self.max_pending = NO_LIMIT;
+        }
         if self.content.is_none() && outer.content.is_some() && conf.is_nameless() {
             self.content = outer.content;
             conf.inherit_location_handler(content_handler);
@@ -106,6 +148,12 @@ impl LocationConf {
 
     pub(crate) fn ignores_client_abort(&self) -> bool {
         self.ignore_client_abort == 1
+    }
+
+    /// Whether a request may begin while so many wait.
+    #[inline]
+    pub(crate) fn admits(&self, waiting: usize) -> bool {
+        (waiting as ngx_int_t) < self.max_pending
     }
 
     pub(crate) fn max_delay(&self) -> Duration {
@@ -122,13 +170,13 @@ pub(crate) fn content_by_rust(
     conf: Conf<'_>,
     location: &mut LocationConf,
     main: &mut MainConf,
-    handlers: &[Entry],
+    table: &Table,
 ) -> Result<(), ArgError> {
     let name = conf.args()[1];
     // A module's own handler goes before a built-in one of the same name.
-    let mut all = handlers.iter().chain(BUILT_IN);
-    let Some(entry) = all.find(|entry| entry.name.as_bytes() == name) else {
-        return Err(unknown_handler(name, handlers));
+    let mut all = table.all_handlers().enumerate();
+    let Some((number, entry)) = all.find(|(_, entry)| entry.name.as_bytes() == name) else {
+        return Err(unknown_handler(name, table));
     };
 
     let mut args = Args::new(conf, entry.name)?;
@@ -143,14 +191,22 @@ pub(crate) fn content_by_rust(
             )))
         })?
         .into();
-    let (values, shortest_delay) = args.finish()?;
+    let finished = args.finish()?;
+    if finished.reads_stats && main.counting.is_none() {
+        main.counting = Some(Counting::add(conf, table)?);
+    }
 
-    let content = Content { handler, values };
+    let content = Content {
+        name: entry.name,
+        number,
+        handler,
+        values: finished.values,
+    };
     location.content = Some(
         conf.keep(content)
             .ok_or_else(|| ArgError::new("no memory for the handler"))?,
     );
-    main.shortest_delay = match (main.shortest_delay, shortest_delay) {
+    main.shortest_delay = match (main.shortest_delay, finished.shortest_delay) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     };
@@ -186,9 +242,8 @@ pub(crate) fn rust_shared_zone(
     Ok(())
 }
 
-fn unknown_handler(name: &[u8], handlers: &[Entry]) -> ArgError {
-    let all = handlers.iter().chain(BUILT_IN);
-    let mut names: Vec<&str> = all.map(|entry| entry.name).collect();
+fn unknown_handler(name: &[u8], table: &Table) -> ArgError {
+    let mut names: Vec<&str> = table.all_handlers().map(|entry| entry.name).collect();
     names.sort_unstable();
     names.dedup();
     ArgError::new(format!(

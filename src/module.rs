@@ -10,13 +10,14 @@ use crate::handlers;
 use crate::log::Level;
 use crate::response::{Response, Result};
 use crate::task::{self, Start};
+use crate::variables::{self, HandlerName, Wait};
 use crate::worker;
 use crate::{Handler, Request};
 use nginx_sys::*;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Makes a shared object an nginx module whose `content_by_rust` knows these handlers, besides
 /// the built-in ones.
@@ -219,6 +220,10 @@ pub(crate) const BUILT_IN: &[Entry] = &[
         name: "reply",
         configure: handler::<handlers::Reply>,
     },
+    Entry {
+        name: "status",
+        configure: handler::<handlers::StatusPage>,
+    },
     #[cfg(feature = "tokio")]
     Entry {
         name: "tokio_ok",
@@ -290,6 +295,16 @@ impl Table {
             module,
         }
     }
+
+    /// The module's own handlers, and after them the built-in ones.
+    pub(crate) fn all_handlers(&self) -> impl Iterator<Item = &'static Entry> {
+        self.handlers.iter().chain(BUILT_IN)
+    }
+
+    /// nginx's name for the module.
+    pub(crate) fn module(&self) -> *const ngx_module_t {
+        self.module
+    }
 }
 
 /// Where the module's configuration lies among those of a block, once a `content_by_rust` has
@@ -299,7 +314,7 @@ static CTX_INDEX: AtomicUsize = AtomicUsize::new(NO_CTX_INDEX);
 const NO_CTX_INDEX: usize = usize::MAX;
 
 /// How many directives there are, and the end of their table.
-pub const COMMANDS: usize = if cfg!(feature = "tokio") { 6 } else { 5 };
+pub const COMMANDS: usize = if cfg!(feature = "tokio") { 7 } else { 6 };
 
 /// The directives.
 pub const fn commands(table: &'static Table) -> [ngx_command_t; COMMANDS] {
@@ -327,6 +342,14 @@ pub const fn commands(table: &'static Table) -> [ngx_command_t; COMMANDS] {
             set: Some(ngx_conf_set_msec_slot),
             conf: NGX_HTTP_LOC_CONF_OFFSET,
             offset: offset_of!(LocationConf, max_delay),
+            post: ptr::null_mut(),
+        },
+        ngx_command_t {
+            name: string(c"rust_max_pending"),
+            type_: (EVERYWHERE | NGX_CONF_TAKE1) as ngx_uint_t,
+            set: Some(ngx_conf_set_num_slot),
+            conf: NGX_HTTP_LOC_CONF_OFFSET,
+            offset: offset_of!(LocationConf, max_pending),
             post: ptr::null_mut(),
         },
         ngx_command_t {
@@ -368,24 +391,40 @@ static TOKIO_THREADS_BOUNDS: Bounds = Bounds(ngx_conf_num_bounds_t {
 /// `rust_tokio_threads` of the configuration in force.
 #[cfg(feature = "tokio")]
 pub(crate) fn tokio_threads() -> usize {
-    let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
-    if ctx_index == NO_CTX_INDEX {
-        return 1;
-    }
-    // SAFETY: the module is part of the current cycle's configuration (invariant 6).
-    let main = unsafe { abi::http_main_conf::<MainConf>(ngx_cycle, ctx_index) };
-    main.map_or(1, |main| main.tokio_threads())
+    main_conf().map_or(1, |main| main.tokio_threads())
 }
 
-/// A shared zone of the configuration in force.
-pub(crate) fn shared_zone(name: &[u8]) -> Option<Zone> {
+/// The configuration in force, if it has to do with the module.
+pub(crate) fn main_conf() -> Option<Kept<MainConf>> {
+    // SAFETY: the current cycle's configuration has been read (invariant 6).
+    unsafe { main_conf_of(ngx_cycle) }
+}
+
+/// # Safety
+///
+/// The cycle's configuration has been read.
+unsafe fn main_conf_of(cycle: *mut ngx_cycle_t) -> Option<Kept<MainConf>> {
     let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
     if ctx_index == NO_CTX_INDEX {
         return None;
     }
-    // SAFETY: the current cycle's configuration has been read (invariant 6).
-    let main = unsafe { abi::http_main_conf::<MainConf>(ngx_cycle, ctx_index) }?;
-    main.shared_zone(name)
+    // SAFETY: by the caller's promise; ours was made by create_main_conf where there is an http
+    // block (invariant 6).
+    unsafe { abi::http_main_conf::<MainConf>(cycle, ctx_index) }
+}
+
+/// A shared zone of the configuration in force.
+pub(crate) fn shared_zone(name: &[u8]) -> Option<Zone> {
+    main_conf()?.shared_zone(name)
+}
+
+/// Whether the configuration in force has a variable that needs a note of each request. The master
+/// decides it for its workers.
+static TAKES_NOTES: AtomicBool = AtomicBool::new(false);
+
+/// See [`TAKES_NOTES`].
+pub(crate) fn takes_notes() -> bool {
+    TAKES_NOTES.load(Ordering::Relaxed)
 }
 
 const fn string(text: &'static CStr) -> ngx_str_t {
@@ -398,7 +437,7 @@ const fn string(text: &'static CStr) -> ngx_str_t {
 /// The module's hooks into the reading of a configuration.
 pub const fn context() -> ngx_http_module_t {
     ngx_http_module_t {
-        preconfiguration: None,
+        preconfiguration: Some(preconfiguration),
         postconfiguration: None,
         create_main_conf: Some(create_main_conf),
         init_main_conf: None,
@@ -436,6 +475,14 @@ extern "C" fn create_main_conf(cf: *mut ngx_conf_t) -> *mut c_void {
         return ptr::null_mut();
     }
     kept(conf.keep(MainConf::new()))
+}
+
+extern "C" fn preconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
+    // SAFETY: as in create_main_conf (invariant 6).
+    match variables::add(unsafe { Conf::new(cf) }) {
+        Ok(()) => NGX_OK as ngx_int_t,
+        Err(()) => NGX_ERROR as ngx_int_t,
+    }
 }
 
 extern "C" fn create_loc_conf(cf: *mut ngx_conf_t) -> *mut c_void {
@@ -484,7 +531,7 @@ extern "C" fn set_content_by_rust(
     // SAFETY: made by create_main_conf, and nobody else's while a directive is read
     // (invariant 6).
     let main = unsafe { conf.http_main_conf::<MainConf>(ctx_index).as_mut() };
-    match config::content_by_rust(conf, location, main, table.handlers) {
+    match config::content_by_rust(conf, location, main, table) {
         Ok(()) => abi::CONF_OK,
         Err(error) => {
             config::log_refusal(conf, &error);
@@ -524,17 +571,21 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
         log.write(Level::Emerg as usize, message);
         return NGX_ERROR as ngx_int_t;
     }
-    worker::log_to(log);
-    let ctx_index = CTX_INDEX.load(Ordering::Relaxed);
-    if ctx_index == NO_CTX_INDEX {
-        return NGX_OK as ngx_int_t;
-    }
-    // SAFETY: the cycle's configuration has been read; ours was made by create_main_conf where
-    // there is an http block (invariant 6).
-    unsafe {
-        if let Some(main) = abi::http_main_conf::<MainConf>(cycle, ctx_index)
-            && let Some(delay) = main.shortest_delay
-            && let Some(resolution) = abi::timer_resolution(cycle)
+    // SAFETY: the cycle's configuration has been read (invariant 6).
+    let (main, resolution, takes_notes) = unsafe {
+        (
+            main_conf_of(cycle),
+            abi::timer_resolution(cycle),
+            abi::uses_variable::<HandlerName>(cycle) || abi::uses_variable::<Wait>(cycle),
+        )
+    };
+    TAKES_NOTES.store(takes_notes, Ordering::Relaxed);
+    if let Some(main) = &main {
+        if let Some(counting) = &main.counting {
+            counting.begin();
+        }
+        if let Some(delay) = main.shortest_delay
+            && let Some(resolution) = resolution
             && u128::from(resolution) > delay.as_millis()
         {
             log.write(
@@ -547,12 +598,14 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
             );
         }
     }
+    worker::take_up(log, main.as_deref());
     NGX_OK as ngx_int_t
 }
 
 /// Called in each process that the master forks, and in the only one where there is no master.
 pub fn init_process(table: &'static Table) -> ngx_int_t {
-    if !table.background.is_empty() && abi::is_worker() {
+    let counts = || main_conf().is_some_and(|main| main.counting.is_some());
+    if abi::is_worker() && (!table.background.is_empty() || counts()) {
         // In the first turn of the loop: by then nginx has the connection to its master, without
         // which a worker ends, and this one takes one of what is left.
         let first_turn = Event::leak(on_first_turn);

@@ -1,7 +1,9 @@
-//! Which of nginx's processes this is.
+//! Which of nginx's processes this is, and which of them live.
 
 use crate::abi;
+use crate::stats::scoreboard::Process;
 use crate::worker;
+use std::fs;
 
 /// The number of this worker, from 0, as `ngx.worker.id()` tells it: the same for a worker that
 /// takes the place of one that died.
@@ -27,4 +29,61 @@ pub fn worker_count() -> usize {
 /// reload has replaced it, and it lives on for the requests that it must answer.
 pub fn worker_exiting() -> bool {
     abi::is_exiting()
+}
+
+/// This process.
+pub(crate) fn this() -> Process {
+    let pid = std::process::id();
+    let started = started(pid).unwrap_or(0);
+    Process { pid, started }
+}
+
+/// Whether a process lives. Where `/proc` tells nothing, all do.
+pub(crate) fn lives(process: Process) -> bool {
+    started(process.pid).unwrap_or(0) == process.started
+}
+
+/// When a process was started, as the 22nd field of proc_pid_stat(5) says it. `None` where there
+/// is no such process any more.
+fn started(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second is the program's name, in parentheses and with anything in it.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ');
+    match fields.next()? {
+        // Its parent has not looked yet.
+        "Z" => None,
+        _ => fields.nth(18)?.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_process_lives_until_it_has_ended() {
+        assert!(lives(this()));
+        let mut child = Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        let process = Process {
+            pid,
+            started: started(pid).unwrap(),
+        };
+        assert!(lives(process));
+        assert!(!lives(Process {
+            started: process.started - 1,
+            ..process
+        }));
+        drop(child.stdin.take());
+        while lives(process) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(!lives(process));
+    }
 }

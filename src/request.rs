@@ -1,9 +1,8 @@
 //! What a handler can see of its request.
 
-use crate::abi::{Kept, NgxRequest};
+use crate::abi::NgxRequest;
 use crate::args::Value;
 use crate::body::Body;
-use crate::config::LocationConf;
 use crate::limit::Limited;
 use crate::log::Level;
 use crate::parse;
@@ -26,16 +25,14 @@ use std::time::Duration;
 /// A request belongs to nginx's event thread and cannot be sent to another.
 pub struct Request {
     raw: NgxRequest,
-    conf: Kept<LocationConf>,
     task: TaskRef,
     _event_thread: PhantomData<*const ()>,
 }
 
 impl Request {
-    pub(crate) fn new(raw: NgxRequest, conf: Kept<LocationConf>, task: TaskRef) -> Request {
+    pub(crate) fn new(raw: NgxRequest, task: TaskRef) -> Request {
         Request {
             raw,
-            conf,
             task,
             _event_thread: PhantomData,
         }
@@ -289,7 +286,8 @@ impl Request {
     #[inline]
     pub fn evaluate_bytes(&self, value: Value) -> Result<&[u8]> {
         let value = self
-            .conf
+            .task
+            .conf()
             .value(value.0)
             .ok_or_else(|| Error::new(500).because("a value of another location"))?;
         self.raw
@@ -299,7 +297,7 @@ impl Request {
 
     /// The longest delay that a client may ask for here: `rust_max_delay`.
     pub fn max_delay(&self) -> Duration {
-        self.conf.max_delay()
+        self.task.conf().max_delay()
     }
 
     /// Whether the location has an `error_page` for this status.

@@ -9,6 +9,7 @@
 use crate::abi::{self, Kept, NgxRequest};
 use crate::config::{Content, LocationConf};
 use crate::log::Level;
+use crate::observer::End;
 use crate::panics::{contained, discard};
 use crate::request::Request;
 use crate::response::{Error, Response};
@@ -49,6 +50,7 @@ struct Header {
     cleanup: MaybeUninit<ngx_http_cleanup_t>,
     buf: MaybeUninit<ngx_buf_t>,
     request: NgxRequest,
+    conf: Kept<LocationConf>,
     key: Key,
     state: Cell<State>,
     /// Whom to wake when the client sends or takes something: part of the future, which reads a
@@ -128,9 +130,19 @@ pub(crate) unsafe fn run(request: NgxRequest, conf: Kept<LocationConf>) -> ngx_i
     };
     // SAFETY: nginx calls content handlers on its event thread (invariant 6).
     match unsafe { worker::started() } {
-        Some(worker) => content.handler.start(worker, request, conf),
+        Some(worker) if conf.admits(worker.waiting()) => {
+            content.handler.start(worker, request, conf)
+        }
+        Some(worker) => refuse(worker, content, request),
         None => run_first(content, request, conf),
     }
+}
+
+/// Too many requests wait.
+#[cold]
+fn refuse(worker: &Worker, content: &Content, request: NgxRequest) -> ngx_int_t {
+    worker.observer.refuse(content);
+    worker.overload.refuse(request, worker.waiting())
 }
 
 /// The first request of a worker.
@@ -175,6 +187,7 @@ where
             cleanup: MaybeUninit::uninit(),
             buf: MaybeUninit::uninit(),
             request,
+            conf,
             key,
             state: Cell::new(State::Starting),
             io_waker: Cell::new(None),
@@ -184,7 +197,12 @@ where
             poll: poll::<H, F>,
             drop: drop_future::<H, F>,
         });
-        (&raw mut (*task).request).write(Request::new(request, conf, TaskRef(header)));
+        (&raw mut (*task).request).write(Request::new(request, TaskRef(header)));
+    }
+
+    if worker.observer.is_active() {
+        // SAFETY: just written (invariant 1).
+        unsafe { header.as_ref() }.observe_begin(worker);
     }
 
     // Making the future runs the handler's code where `handle` is no async fn.
@@ -231,14 +249,16 @@ unsafe fn wait(header: NonNull<Header>, worker: &Worker, watches_client: bool) -
         .wait(watches.then_some(on_client_event))
         .is_err()
     {
-        this.state.set(State::Done);
-        worker.remove(this.key);
+        this.leave(worker, End::Aborted);
         // SAFETY: by the caller's promise (invariant 1).
         unsafe { (this.drop)(header, worker) };
         return INTERNAL_SERVER_ERROR;
     }
     this.state.set(State::Waiting);
     worker.begin_wait();
+    if worker.observer.is_active() {
+        this.observe_wait(worker);
+    }
     // SAFETY: the node is in the request's pool, and written and linked here alone
     // (invariant 1).
     unsafe {
@@ -269,14 +289,43 @@ impl Header {
 
     /// From here on nobody wakes the task. False where nginx has ended the request already.
     #[inline]
-    fn leave(&self, worker: &Worker) -> bool {
+    fn leave(&self, worker: &Worker, end: End) -> bool {
         let state = self.state.replace(State::Done);
         worker.remove(self.key);
         if state != State::Starting {
             worker.end_wait();
             self.request.unwatch_client();
         }
+        if worker.observer.is_active() {
+            self.observe_end(worker, state, end);
+        }
         state != State::Cancelled
+    }
+
+    #[cold]
+    fn observe_begin(&self, worker: &Worker) {
+        if let Some(content) = &self.conf.content {
+            worker.observer.begin(self.request, content);
+        }
+    }
+
+    #[cold]
+    fn observe_wait(&self, worker: &Worker) {
+        if let Some(content) = &self.conf.content {
+            worker.observer.wait(self.request, content);
+        }
+    }
+
+    #[cold]
+    fn observe_end(&self, worker: &Worker, state: State, end: End) {
+        let end = match state {
+            State::Waiting | State::Cancelled => End::Aborted,
+            _ => end,
+        };
+        if let Some(content) = &self.conf.content {
+            let has_waited = state != State::Starting;
+            worker.observer.end(self.request, content, has_waited, end);
+        }
     }
 
     /// Drops the future, unless that has been done (invariant 1).
@@ -289,6 +338,9 @@ impl Header {
                 let Some(worker) = worker::here() else { return };
                 worker.remove(self.key);
                 worker.end_wait();
+                if worker.observer.is_active() {
+                    self.observe_end(worker, State::Waiting, End::Aborted);
+                }
                 // SAFETY: the future waits, so nobody polls it (invariant 1).
                 unsafe { (self.drop)(header, worker) };
             }
@@ -346,6 +398,11 @@ impl TaskRef {
         self.header().head_sent.get()
     }
 
+    /// The configuration of the location.
+    pub(crate) fn conf(&self) -> &LocationConf {
+        &self.header().conf
+    }
+
     fn header(&self) -> &Header {
         // SAFETY: the task lives as long as its request, and its future no longer (invariant 1).
         unsafe { self.0.as_ref() }
@@ -370,7 +427,7 @@ impl TaskRef {
             // SAFETY: held since the task waits; not used any more (invariant 3).
             Step::Answered(rc) => unsafe { ngx_http_finalize_request(this.request.as_ptr(), rc) },
             Step::Pending if this.state.get() == State::Cancelled => {
-                this.leave(worker);
+                this.leave(worker, End::Aborted);
                 // SAFETY: the future waits, so nobody polls it (invariant 1).
                 unsafe { (this.drop)(header, worker) };
             }
@@ -393,14 +450,14 @@ impl TaskRef {
 
 /// Sends what the handler returned.
 #[inline(always)]
-fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -> Step {
+fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>, end: End) -> Step {
     // SAFETY: the header lives as long as the request (invariant 1).
     let this = unsafe { header.as_ref() };
-    if !this.leave(worker) {
+    if !this.leave(worker, end) {
         return Step::Gone;
     }
     Step::Answered(match result {
-        Ok(response) if this.head_sent.get() => end(this.request, response.is_streamed()),
+        Ok(response) if this.head_sent.get() => end_stream(this.request, response.is_streamed()),
         Ok(response) => {
             // SAFETY: the buffer is part of the task, in the request's pool (invariant 1).
             unsafe {
@@ -423,12 +480,12 @@ fn respond(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -
 #[cold]
 #[inline(never)]
 fn respond_after_panic(header: NonNull<Header>, worker: &Worker, result: Result<Response>) -> Step {
-    respond(header, worker, result)
+    respond(header, worker, result, End::Panicked)
 }
 
 /// Ends an answer that has been begun. One that did not come to its end is cut off.
 #[cold]
-fn end(request: NgxRequest, streamed: bool) -> ngx_int_t {
+fn end_stream(request: NgxRequest, streamed: bool) -> ngx_int_t {
     if streamed {
         return abi::end_stream(request);
     }
@@ -472,7 +529,7 @@ where
     });
     match (polled, result) {
         (Ok(()), None) => Step::Pending,
-        (Ok(()), Some(result)) => respond(header, worker, result),
+        (Ok(()), Some(result)) => respond(header, worker, result, End::Answered),
         (Err(payload), result) => {
             worker.on_behalf_of(request, || discard(payload));
             // The panic of a future's end does not take its answer away.

@@ -6,6 +6,9 @@
 
 use crate::abi::{self, CycleLog, Event, NgxRequest};
 use crate::background::Background;
+use crate::config::MainConf;
+use crate::observer::Observer;
+use crate::overload::Overload;
 use crate::panics;
 #[cfg(feature = "tokio")]
 use crate::runtime::Runtime;
@@ -34,6 +37,8 @@ pub(crate) struct Worker {
     /// is cancelable, which it is while nobody waits (invariant 4).
     hold: &'static Event,
     waiting: Cell<usize>,
+    pub(crate) overload: Overload,
+    pub(crate) observer: Observer,
     /// The request whose future is being polled or dropped.
     current: Cell<Option<NgxRequest>>,
     pub(crate) timers: Timers<TimerAlarm>,
@@ -102,6 +107,8 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
         next_turn: Event::leak(on_next_turn),
         hold: Event::leak(on_hold),
         waiting: Cell::new(0),
+        overload: Overload::new(),
+        observer: Observer::new(),
         current: Cell::new(None),
         timers: Timers::new(),
         background: Background::new(),
@@ -127,6 +134,8 @@ pub(crate) fn stop() {
     worker.background.stop(worker);
     worker.hold.disarm();
     worker.next_turn.unpost();
+    worker.overload.stop();
+    worker.observer.stop();
     worker.timers.for_each_alarm(|alarm| alarm.event().disarm());
     if let (Some(bell), Some(connection)) = (DOOR.close(), worker.door.take()) {
         // The connection closes the descriptor.
@@ -139,10 +148,12 @@ pub(crate) fn stop() {
 
 /// Called when a process takes up a new configuration: without a master the process stays, and
 /// the old configuration's log goes.
-pub(crate) fn log_to(log: CycleLog) {
+pub(crate) fn take_up(log: CycleLog, main: Option<&MainConf>) {
     let Some(worker) = here() else { return };
+    worker.observer.take_up(main);
     worker.hold.log_to(log);
     worker.next_turn.log_to(log);
+    worker.overload.event().log_to(log);
     worker
         .timers
         .for_each_alarm(|alarm| alarm.event().log_to(log));
@@ -243,6 +254,12 @@ impl Worker {
         if after == 0 {
             self.hold.set_cancelable(true);
         }
+    }
+
+    /// How many requests wait.
+    #[inline]
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.get()
     }
 
     /// The request on whose behalf a handler's code runs.

@@ -34,7 +34,7 @@ fn the_list_of_handlers_has_it() {
         .unwrap_err();
     let error = error.to_string();
     assert!(
-        error.contains("unknown handler \"great\", there are: greet, hello, ok, reply in "),
+        error.contains("unknown handler \"great\", there are: greet, hello, ok, reply, status in "),
         "{error}"
     );
 }

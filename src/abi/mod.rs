@@ -12,12 +12,14 @@ mod layout;
 mod process;
 mod redirect;
 mod request;
+mod scoreboard;
 mod send;
 mod shared;
 #[cfg(feature = "tokio")]
 pub(crate) mod signals;
 mod stream;
 mod subrequest;
+mod variable;
 
 /// The shim's bindings, generated from `shim.h` by the build script.
 #[allow(non_camel_case_types, non_upper_case_globals, dead_code, clippy::all)]
@@ -36,10 +38,12 @@ pub(crate) use self::event::{
 };
 pub(crate) use self::process::{is_exiting, is_worker, worker_count, worker_number};
 pub(crate) use self::request::NgxRequest;
+pub(crate) use self::scoreboard::ScoreboardZone;
 pub(crate) use self::send::{end_stream, fail, send};
 pub(crate) use self::shared::Zone;
 pub(crate) use self::stream::{Ended, StartError, StreamWriter};
 pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};
+pub(crate) use self::variable::{Variable, uses_variable};
 
 use nginx_sys::ngx_str_t;
 

@@ -2,7 +2,7 @@
 
 use super::{ComplexValue, Kept, bytes, event, shim};
 use nginx_sys::*;
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -114,6 +114,28 @@ impl NgxRequest {
     ///
     /// Where memory is short.
     pub(crate) fn data<T: Default + 'static>(&mut self) -> &mut T {
+        let value = self.datum().or_else(|| self.new_datum());
+        let mut value = value.expect("memory for the request's data");
+        // SAFETY: borrowed from the request, so nobody else has it (invariant 1).
+        unsafe { value.as_mut() }
+    }
+
+    /// The request's value of this type, if it has one. It is not one of [`data`]'s.
+    ///
+    /// [`data`]: NgxRequest::data
+    pub(crate) fn find_data<T: 'static>(&self) -> Option<&T> {
+        // SAFETY: it lives until the request's pool goes (invariant 1).
+        self.datum().map(|value| unsafe { value.as_ref() })
+    }
+
+    /// Gives the request a value for [`find_data`](NgxRequest::find_data). `None` where memory is
+    /// short.
+    pub(crate) fn add_data<T: Default + 'static>(&self) -> Option<&T> {
+        // SAFETY: as in `find_data`.
+        self.new_datum().map(|value| unsafe { value.as_ref() })
+    }
+
+    fn datum<T: 'static>(self) -> Option<NonNull<T>> {
         // SAFETY: the request lives, and so does its pool (invariant 1).
         let mut node = unsafe { (*self.pool()).cleanup };
         // SAFETY: the list is the pool's; a node with our handler has a datum (invariant 1).
@@ -123,32 +145,30 @@ impl NgxRequest {
                     // Nothing else has this function's body, so nothing else has its address.
                     ptr::fn_addr_eq(handler, drop_datum as unsafe extern "C" fn(*mut c_void))
                 }) {
-                    let datum = &mut *cleanup.data.cast::<Datum>();
-                    if datum.request == *self
-                        && let Some(value) = datum.value.downcast_mut::<T>()
-                    {
-                        // Borrowed from the request, so nobody else has it.
-                        return &mut *ptr::from_mut(value);
+                    let datum = &*cleanup.data.cast::<Datum>();
+                    if datum.request == self && datum.type_id == TypeId::of::<T>() {
+                        return Some(datum.value.cast());
                     }
                 }
                 node = cleanup.next;
             }
         }
-        let value = Box::new(T::default());
+        None
+    }
+
+    fn new_datum<T: Default + 'static>(self) -> Option<NonNull<T>> {
         // SAFETY: the request lives, and so does its pool; the node is filled in at once
         // (invariant 1).
         unsafe {
-            let node = ngx_pool_cleanup_add(self.pool(), size_of::<Datum>());
-            let node = NonNull::new(node)
-                .expect("memory for the request's data")
-                .as_ptr();
-            let datum = (*node).data.cast::<Datum>();
-            datum.write(Datum {
-                request: *self,
+            let node = ngx_pool_cleanup_add(self.pool(), size_of::<Datum>()).as_mut()?;
+            let value = NonNull::from(Box::leak(Box::new(T::default())));
+            node.data.cast::<Datum>().write(Datum {
+                request: self,
+                type_id: TypeId::of::<T>(),
                 value,
             });
-            (*node).handler = Some(drop_datum);
-            (*datum).value.downcast_mut().expect("just put there")
+            node.handler = Some(drop_datum);
+            Some(value.cast())
         }
     }
 
@@ -165,6 +185,29 @@ impl NgxRequest {
             // SAFETY: the text is in the request's pool (invariant 1).
             0 => Some(unsafe { bytes(text) }),
             _ => None,
+        }
+    }
+
+    /// Says in the answer when the client may try again, unless that has been said.
+    #[cold]
+    pub(crate) fn set_retry_after(self, value: &'static str) -> Result<(), ()> {
+        let name = "Retry-After";
+        let mut lines = self.response_headers();
+        if lines.any(|(line, _)| line.eq_ignore_ascii_case(name.as_bytes())) {
+            return Ok(());
+        }
+        // SAFETY: the request lives, and both texts are static (invariant 1).
+        match unsafe {
+            shim::cbr_response_header(
+                self.as_ptr(),
+                name.as_ptr(),
+                name.len(),
+                value.as_ptr(),
+                value.len(),
+            )
+        } {
+            0 => Ok(()),
+            _ => Err(()),
         }
     }
 
@@ -358,13 +401,15 @@ impl NgxRequest {
 /// Something that a handler keeps with its request.
 struct Datum {
     request: NgxRequest,
-    value: Box<dyn Any>,
+    type_id: TypeId,
+    /// From a `Box`.
+    value: NonNull<dyn Any>,
 }
 
 unsafe extern "C" fn drop_datum(datum: *mut c_void) {
     crate::panics::contained(|| {
-        // SAFETY: the pool runs this once, on what data() put there (invariant 1).
-        unsafe { ptr::drop_in_place(datum.cast::<Datum>()) }
+        // SAFETY: the pool runs this once, on what new_datum() put there (invariant 1).
+        unsafe { drop(Box::from_raw((*datum.cast::<Datum>()).value.as_ptr())) }
     });
 }
 

@@ -35,18 +35,7 @@ impl Zone {
         size: usize,
         tag: *const ngx_module_t,
     ) -> Result<Zone, ()> {
-        // SAFETY: nginx reads a directive; the name is part of the configuration (invariant 6).
-        let zone = unsafe {
-            shim::cbr_zone_add(
-                conf.as_ptr(),
-                name.as_ptr(),
-                name.len(),
-                size,
-                tag.cast_mut().cast(),
-                Some(on_init),
-            )
-        };
-        NonNull::new(zone).map(Zone).ok_or(())
+        declare(conf, name, size, tag, on_init).map(Zone)
     }
 
     /// The size in bytes that a zone must have, as nginx's own zones must.
@@ -102,6 +91,40 @@ impl Zone {
     }
 }
 
+/// Declares a zone of a configuration. What is wrong has been logged.
+pub(super) fn declare(
+    conf: Conf<'_>,
+    name: &[u8],
+    size: usize,
+    tag: *const ngx_module_t,
+    init: unsafe extern "C" fn(*mut ngx_shm_zone_t, *mut c_void) -> ngx_int_t,
+) -> Result<NonNull<ngx_shm_zone_t>, ()> {
+    // SAFETY: nginx reads a directive; the name is part of the configuration, or static
+    // (invariant 6).
+    let zone = unsafe {
+        shim::cbr_zone_add(
+            conf.as_ptr(),
+            name.as_ptr(),
+            name.len(),
+            size,
+            tag.cast_mut().cast(),
+            Some(init),
+        )
+    };
+    NonNull::new(zone).ok_or(())
+}
+
+/// Whether nothing has been put into a zone that nginx has mapped. `old` is that of the
+/// configuration before, where its memory goes on to be used.
+///
+/// # Safety
+///
+/// nginx has given both to the zone's `init`.
+pub(super) unsafe fn is_new(zone: *const ngx_shm_zone_t, old: *const c_void) -> bool {
+    // SAFETY: by the caller's promise (invariant 8).
+    old.is_null() && unsafe { shim::cbr_zone_exists(zone) } == 0
+}
+
 /// The allocator in a locked zone.
 pub(crate) struct Slab(*mut ngx_slab_pool_t);
 
@@ -154,10 +177,10 @@ fn random() -> u64 {
 }
 
 /// While this lives, no other process or handler uses the zone.
-struct Locked(*mut ngx_slab_pool_t);
+pub(super) struct Locked(*mut ngx_slab_pool_t);
 
 impl Locked {
-    fn new(pool: *mut ngx_slab_pool_t) -> Locked {
+    pub(super) fn new(pool: *mut ngx_slab_pool_t) -> Locked {
         // SAFETY: the pool is mapped (invariant 8).
         unsafe { shim::cbr_slab_lock(pool) };
         Locked(pool)
@@ -171,12 +194,11 @@ impl Drop for Locked {
     }
 }
 
-/// nginx has mapped a zone. `old` is that of the configuration before, where its memory goes on to
-/// be used.
+/// nginx has mapped a zone.
 extern "C" fn on_init(zone: *mut ngx_shm_zone_t, old: *mut c_void) -> ngx_int_t {
     // SAFETY: nginx gives us a zone that `add` declared (invariant 8).
     let slab = unsafe {
-        if !old.is_null() || shim::cbr_zone_exists(zone) != 0 {
+        if !is_new(zone, old) {
             return OK;
         }
         Slab(shim::cbr_zone_pool(zone))

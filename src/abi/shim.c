@@ -708,6 +708,31 @@ cbr_send_head(ngx_http_request_t *r)
 }
 
 
+/* the last of an answer: the end of a main request, without a body or with it */
+
+static ngx_inline ngx_int_t
+cbr_send_last(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
+    size_t len, ngx_uint_t memory, ngx_uint_t last_buf)
+{
+    ngx_chain_t  out;
+
+    ngx_memzero(b, sizeof(ngx_buf_t));
+
+    b->pos = (u_char *) body;
+    b->last = b->pos + len;
+    b->start = b->pos;
+    b->end = b->last;
+    b->memory = memory;
+    b->last_buf = last_buf;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}
+
+
 /*
  * Sends an answer whose body is whole and stays where it is until the request
  * ends.  The buffer does so too.
@@ -717,8 +742,7 @@ ngx_int_t
 cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
     size_t len)
 {
-    ngx_int_t    rc;
-    ngx_chain_t  out;
+    ngx_int_t  rc;
 
     rc = cbr_send_head(r);
 
@@ -726,26 +750,20 @@ cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b, const u_char *body,
         return rc;
     }
 
-    /* a subrequest's end needs no buffer of its own */
+    /* constants in each call: put together they would cost each answer more */
 
-    if (len == 0 && r != r->main) {
-        return rc;
+    if (r != r->main) {
+
+        /* a subrequest's end needs no buffer of its own */
+
+        return len ? cbr_send_last(r, b, body, len, 1, 0) : rc;
     }
 
-    ngx_memzero(b, sizeof(ngx_buf_t));
+    if (len == 0) {
+        return cbr_send_last(r, b, body, 0, 0, 1);
+    }
 
-    b->pos = (u_char *) body;
-    b->last = b->pos + len;
-    b->start = b->pos;
-    b->end = b->last;
-    b->memory = len ? 1 : 0;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
+    return cbr_send_last(r, b, body, len, 1, 1);
 }
 
 
@@ -1462,6 +1480,75 @@ cbr_body_forget(ngx_http_request_t *r)
 }
 
 
+/* a variable that may have another value each time */
+
+ngx_int_t
+cbr_variable_add(ngx_conf_t *cf, const u_char *name, size_t len,
+    ngx_http_get_variable_pt get)
+{
+    ngx_str_t             var_name;
+    ngx_http_variable_t  *v;
+
+    var_name.len = len;
+    var_name.data = (u_char *) name;
+
+    v = ngx_http_add_variable(cf, &var_name, NGX_HTTP_VAR_NOCACHEABLE);
+    if (v == NULL) {
+        return NGX_ERROR;
+    }
+
+    v->get_handler = get;
+
+    return NGX_OK;
+}
+
+
+/* whether the configuration has the variable somewhere */
+
+ngx_uint_t
+cbr_variable_is_used(ngx_cycle_t *cycle, const u_char *name, size_t len)
+{
+    ngx_uint_t                  i;
+    ngx_http_variable_t        *v;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+    if (cmcf == NULL) {
+        return 0;
+    }
+
+    v = cmcf->variables.elts;
+
+    for (i = 0; i < cmcf->variables.nelts; i++) {
+        if (v[i].name.len == len
+            && ngx_strncmp(v[i].name.data, name, len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+void
+cbr_variable_set(ngx_http_variable_value_t *v, const u_char *data, size_t len)
+{
+    v->valid = 1;
+    v->no_cacheable = 0;
+    v->not_found = 0;
+    v->len = len;
+    v->data = (u_char *) data;
+}
+
+
+void
+cbr_variable_set_not_found(ngx_http_variable_value_t *v)
+{
+    v->not_found = 1;
+}
+
+
 /* NULL: what is wrong has been logged */
 
 ngx_shm_zone_t *
@@ -1520,6 +1607,20 @@ size_t
 cbr_slab_size(const ngx_slab_pool_t *pool)
 {
     return pool->end - (u_char *) pool;
+}
+
+
+/* the pages of a pool in which nothing has been allocated */
+
+ngx_str_t
+cbr_slab_room(const ngx_slab_pool_t *pool)
+{
+    ngx_str_t  room;
+
+    room.data = pool->start;
+    room.len = pool->end - pool->start;
+
+    return room;
 }
 
 

@@ -107,6 +107,15 @@ u_char *cbr_conf_copy(ngx_conf_t *cf, const u_char *text, size_t len);
 ngx_msec_t cbr_timer_resolution(ngx_cycle_t *cycle);
 ngx_int_t cbr_worker_processes(volatile ngx_cycle_t *cycle);
 
+/* variables */
+ngx_int_t cbr_variable_add(ngx_conf_t *cf, const u_char *name, size_t len,
+    ngx_http_get_variable_pt get);
+ngx_uint_t cbr_variable_is_used(ngx_cycle_t *cycle, const u_char *name,
+    size_t len);
+void cbr_variable_set(ngx_http_variable_value_t *v, const u_char *data,
+    size_t len);
+void cbr_variable_set_not_found(ngx_http_variable_value_t *v);
+
 /* shared memory */
 ngx_shm_zone_t *cbr_zone_add(ngx_conf_t *cf, const u_char *name, size_t len,
     size_t size, void *tag, ngx_shm_zone_init_pt init);
@@ -114,6 +123,7 @@ ngx_str_t cbr_zone_name(const ngx_shm_zone_t *zone);
 ngx_uint_t cbr_zone_exists(const ngx_shm_zone_t *zone);
 ngx_slab_pool_t *cbr_zone_pool(const ngx_shm_zone_t *zone);
 size_t cbr_slab_size(const ngx_slab_pool_t *pool);
+ngx_str_t cbr_slab_room(const ngx_slab_pool_t *pool);
 void *cbr_slab_data(const ngx_slab_pool_t *pool);
 void cbr_slab_set_data(ngx_slab_pool_t *pool, void *data);
 void cbr_slab_lock(ngx_slab_pool_t *pool);

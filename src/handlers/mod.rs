@@ -1,8 +1,10 @@
 //! The built-in handlers, written against the public API alone.
 
 mod reply;
+mod status;
 
 pub use reply::Reply;
+pub use status::StatusPage;
 
 use crate::{Request, Response, Result, sleep};
 use std::time::Duration;
