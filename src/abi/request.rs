@@ -131,7 +131,7 @@ impl NgxRequest {
     /// Gives the request a value for [`find_data`](NgxRequest::find_data). `None` where memory is
     /// short.
     pub(crate) fn add_data<T: Default + 'static>(&self) -> Option<&T> {
-        // SAFETY: as in `find_data`.
+        // SAFETY: it lives until the request's pool goes (invariant 1).
         self.new_datum().map(|value| unsafe { value.as_ref() })
     }
 

@@ -43,7 +43,7 @@ impl ScoreboardZone {
 
     /// What the scoreboard is made of. Without a master, a reload may take it away.
     pub(crate) fn words(&self) -> &'static [AtomicU64] {
-        // SAFETY: as in `with`.
+        // SAFETY: mapped, as in `with`, and nothing is allocated in it (invariant 8).
         unsafe { room(self.zone.as_ptr()) }
     }
 }
