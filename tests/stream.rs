@@ -734,3 +734,28 @@ fn http2_a_reset_stream_ends_its_handler() {
     drop(client);
     quits_in_peace(server);
 }
+
+/// nginx calls only the read handler of a stream that is gone, which nobody wants here otherwise.
+#[test]
+fn http2_with_rust_ignore_client_abort_a_write_that_waits_fails_when_its_stream_is_gone() {
+    let server = support::start(builder().http2(true));
+    for closes in [false, true] {
+        let path = format!("/ignores?n=100&size=50000&closes={closes}");
+        let mut client = Http2::connect(server.addr());
+        let id = client.get(&path);
+        let mut got = 0;
+        // All that the window takes.
+        while got < 65_535 {
+            if let Some(Frame::Data { bytes, .. }) = client.next() {
+                got += bytes.len();
+            }
+        }
+        match closes {
+            true => client.close(),
+            false => client.cancel(id),
+        }
+        // Long before send_timeout.
+        accessed(&server, &format!("{path} HTTP/2.0\" 200 "), 1);
+    }
+    quits_in_peace(server);
+}

@@ -956,6 +956,10 @@ cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b, ngx_uint_t first,
 
             r->write_event_handler = ngx_http_request_empty_handler;
 
+            if (r->read_event_handler == handler) {
+                r->read_event_handler = ngx_http_block_reading;
+            }
+
             return NGX_OK;
         }
     }
@@ -973,6 +977,12 @@ cbr_stream_flush(ngx_http_request_t *r, ngx_buf_t *b, ngx_uint_t first,
     }
 
     r->write_event_handler = handler;
+
+    /* of an HTTP/2 stream that is gone only the read handler is told */
+
+    if (r->stream && r->read_event_handler == ngx_http_block_reading) {
+        r->read_event_handler = handler;
+    }
 
     return NGX_AGAIN;
 }
