@@ -22,13 +22,22 @@ mod patience;
 #[path = "../../../examples/redis-counter/src/lib.rs"]
 mod redis_counter;
 mod sabotage;
-#[allow(dead_code, reason = "not every handler of the tests can be asked by anyone at any time")]
+#[allow(
+    dead_code,
+    reason = "not every handler of the tests can be asked by anyone at any time"
+)]
 #[path = "../../../tests/background-tasks/src/lib.rs"]
 mod tasks;
-#[allow(dead_code, reason = "not every handler of the tests can be asked by anyone at any time")]
+#[allow(
+    dead_code,
+    reason = "not every handler of the tests can be asked by anyone at any time"
+)]
 #[path = "../../../tests/handlers/src/lib.rs"]
 mod tests;
-#[allow(dead_code, reason = "not every handler of the tests can be asked by anyone at any time")]
+#[allow(
+    dead_code,
+    reason = "not every handler of the tests can be asked by anyone at any time"
+)]
 #[path = "../../../tests/tokio-handlers/src/lib.rs"]
 mod tokio_tests;
 
@@ -36,8 +45,9 @@ use events::handlers::*;
 use greeter::handlers::*;
 use sabotage::*;
 use tasks::handlers::{
-    after_answer, alone, brief, diligent, elsewhere, endless, naps as naps_in_background, offloads as offloads_in_background,
-    panics, panics_at_exit, rarely, spawn_many, spawn_panics, starts_at_exit, ticks, woken,
+    after_answer, alone, brief, diligent, elsewhere, endless, naps as naps_in_background,
+    offloads as offloads_in_background, panics, panics_at_exit, rarely, spawn_many, spawn_panics,
+    starts_at_exit, ticks, woken,
 };
 use tests::handlers::*;
 use tokio_tests::handlers::{
