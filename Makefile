@@ -1,6 +1,6 @@
 # What each target does is in Rust: xtask/src/. `cargo xtask help` tells more.
 .DEFAULT_GOAL := help
-.PHONY: help build run compare results instructions test
+.PHONY: help build run compare results instructions soak test
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -19,6 +19,9 @@ results: ## the three articles run again, and docs/results.md and docs/results.z
 
 instructions: ## what a request costs: instructions, allocations, system calls, memory, beside Lua, echo and nginx's own
 	@xtask/start instructions
+
+soak: ## everything at once for a while: load, reloads, kills, clients that go; [MINUTES=10] [SEED=...] [NGINX=...]
+	@xtask/start soak
 
 test: ## every test of the project
 	@xtask/start test

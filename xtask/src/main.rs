@@ -17,6 +17,7 @@ mod project;
 mod results;
 mod run;
 mod shell;
+mod soak;
 mod source;
 mod test;
 mod vendored;
@@ -46,6 +47,8 @@ enum Command {
     Instructions(instructions::Options),
     /// Let libFuzzer search for bytes that break what a reader promises
     Fuzz(fuzz::Options),
+    /// Everything at once for a while: load, reloads, kills, clients that go, Redis that comes and goes
+    Soak(soak::Options),
     /// Run every test of the project, or the named steps
     Test(test::Options),
 }
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Results(options) => results::run(&options),
         Command::Instructions(options) => instructions::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),
+        Command::Soak(options) => soak::run(&options),
         Command::Test(options) => test::run(&options),
     };
     match done {

@@ -9,9 +9,10 @@ use serde_json::Value;
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
 use crate::{build, deny, fuzz, project, shell};
+use crate::{build, project, shell, soak};
 
 /// Module crates that tests load, built along where they are in the workspace.
-const FOR_TESTS: [&str; 8] = [
+const FOR_TESTS: [&str; 9] = [
     "test-handlers",
     "test-tokio-handlers",
     "test-background-tasks",
@@ -20,6 +21,7 @@ const FOR_TESTS: [&str; 8] = [
     "events",
     "fan-out",
     "redis-counter",
+    soak::MODULE,
 ];
 
 /// All default features but `vendored`: the nginx is known, and what would build another is much to compile.
@@ -37,6 +39,7 @@ struct Step {
 }
 
 const STEPS: [Step; 10] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
@@ -56,6 +59,11 @@ const STEPS: [Step; 10] = [
         name: "test",
         about: "cargo test of the workspace, with the modules in the system's nginx",
         run: test,
+    },
+    Step {
+        name: "soak",
+        about: "a minute of everything at once",
+        run: |nginx| soak::soak(nginx, "1", ""),
     },
     Step {
         name: "loom",
