@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -85,9 +85,9 @@ async fn echo(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends one byte, and waits until it has been taken.
+/// Sends one byte, and waits until the other side closes.
 async fn byte(mut stream: TcpStream) -> io::Result<()> {
     stream.write_all(b"b").await?;
-    stream.read(&mut [0]).await?;
+    tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
     Ok(())
 }

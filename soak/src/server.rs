@@ -2,11 +2,12 @@
 
 use crate::processes::{self, PATIENCE, eventually};
 use crate::world::World;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
 use rustix::process::{Pid, kill_process};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::time::Duration;
 use test_nginx::{Nginx, Server, ServerBuilder, Signal};
 
 /// What all configurations have.
@@ -86,12 +87,13 @@ impl Soaked {
         })
     }
 
-    /// Kills a worker by chance with SIGSEGV. It is stopped before that, so that all connections that it has are known
+    /// Kills one of the newest workers with SIGSEGV. It is stopped before that, so that all connections that it has are known
     /// to be cut by the kill, and no others.
     pub fn kill(&mut self, world: &World, rng: &mut Rng) -> Result<()> {
         loop {
             let workers = self.workers();
-            let pid = workers[rng.usize(0..workers.len())];
+            let newest = &workers[workers.len().saturating_sub(WORKERS)..];
+            let pid = *rng.choice(newest).context("there are no workers")?;
             // It may have come to its end by itself: another one, then.
             if signal(pid, Signal::STOP).is_err() {
                 continue;
@@ -118,21 +120,26 @@ impl Soaked {
         }
     }
 
-    /// Waits until only the last two workers are left, and gives them.
-    pub fn settle(&self) -> Result<Vec<u32>> {
-        eventually("the workers that quit have gone", PATIENCE, || {
-            let workers = self.workers();
-            (workers.len() == WORKERS).then_some(workers)
+    /// Waits until only the last two workers are left.
+    ///
+    /// # Errors
+    ///
+    /// Others that have been asked to quit do not.
+    pub fn settle(&self, patience: Duration) -> Result<()> {
+        eventually("the workers that quit have gone", patience, || {
+            (self.workers().len() == WORKERS).then_some(())
         })
     }
 
     /// Has it quit.
-    pub fn quit(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// It does not, or fails.
+    pub fn quit(&mut self, patience: Duration) -> Result<()> {
         self.server.signal(Signal::QUIT)?;
-        let status = self.server.wait(PATIENCE)?;
-        if !status.success() {
-            bail!("nginx ends with {status}");
-        }
+        let status = self.server.wait(patience)?;
+        ensure!(status.success(), "nginx ends with {status}");
         Ok(())
     }
 

@@ -70,14 +70,18 @@ pub fn run(plan: Plan) -> Result<Report> {
         );
     }
     let storm = storm(plan.time * 2 / 3, &world, &mut nginx, &mut redis, &mut rng)?;
+    let mut violations = Vec::new();
+    let mut must = |done: Result<()>| violations.extend(done.err().map(|error| error.to_string()));
+    must(nginx.settle(plan.patience));
     let calm = calm(plan.time / 3, &nginx)?;
     world.end();
     runtime.block_on(clients.join_all());
 
-    let mut violations = Vec::new();
     drop((partners, redis));
-    violations.extend(what_is_left(&world, &nginx, &before)?);
-    nginx.quit()?;
+    must(nginx.settle(plan.patience));
+    let left = what_is_left(&world, &nginx, &before)?;
+    must(nginx.quit(plan.patience));
+    violations.extend(left);
     let log = Log::read(&nginx.error_log());
     violations.extend(log.violations(&nginx.killed));
     violations.extend(strangers(&world, &log));
@@ -134,17 +138,19 @@ fn storm(
         tick >= first && (tick - first).is_multiple_of(period)
     };
     for tick in 1..=ticks {
-        let next = Instant::now() + TICK;
+        let begun = Instant::now();
         redis.resume(&world.outages)?;
         nginx.reload(rng)?;
         if is(tick, REDIS_STOP) {
             redis.stop(&world.outages)?;
         }
+        // The new workers are at work by then.
+        sleep((TICK / 2).saturating_sub(begun.elapsed()));
         if is(tick, KILL) {
             nginx.kill(world, rng)?;
         }
         samples.take(nginx)?;
-        sleep(next.saturating_duration_since(Instant::now()));
+        sleep(TICK.saturating_sub(begun.elapsed()));
     }
     redis.resume(&world.outages)?;
     Ok(samples)
@@ -152,7 +158,6 @@ fn storm(
 
 /// The part in which only the clients go on.
 fn calm(time: Duration, nginx: &Soaked) -> Result<Samples> {
-    nginx.settle()?;
     let end = Instant::now() + time;
     // What a worker does for the first time it has done by then.
     sleep(time / 4);
@@ -167,7 +172,7 @@ fn calm(time: Duration, nginx: &Soaked) -> Result<Samples> {
 /// What the workers still have when nobody is there any more, compared with what one had before anybody came.
 fn what_is_left(world: &World, nginx: &Soaked, before: &Descriptors) -> Result<Vec<String>> {
     let mut left = Vec::new();
-    for pid in nginx.settle()? {
+    for pid in nginx.workers() {
         let expected = Descriptors {
             connections: 0,
             ..before.clone()
