@@ -2,7 +2,7 @@
 
 use crate::processes::{self, CLOSE_WAIT};
 use crate::server::Soaked;
-use crate::slope::{Slope, slope};
+use crate::slope::{FEWEST, Slope, slope};
 use anyhow::Result;
 use std::time::Instant;
 
@@ -92,6 +92,11 @@ impl Samples {
         self.all
             .push((self.begun.elapsed().as_secs_f64() / 60.0, figures));
         Ok(())
+    }
+
+    /// Whether there are not enough to tell what grows.
+    pub fn are_too_few(&self) -> bool {
+        self.all.len() < FEWEST
     }
 
     /// `None` where there are too few samples to tell.

@@ -10,15 +10,18 @@ pub struct Slope {
 
 const BATCHES: usize = 10;
 
+/// How many points a slope needs: two a batch.
+pub const FEWEST: usize = 2 * BATCHES;
+
 /// The 0.975 quantile of Student's t with `BATCHES - 2` degrees of freedom.
 const T: f64 = 2.306;
 
 /// The least-squares slope through the means of ten batches of successive points. What is sampled of a running process
 /// one after the other is not independent; means of batches nearly are (A. M. Law, "Simulation Modeling and Analysis",
-/// batch means). `None` of less than two points a batch.
+/// batch means). `None` of less than [`FEWEST`].
 pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     let size = points.len() / BATCHES;
-    if size < 2 {
+    if points.len() < FEWEST {
         return None;
     }
     // What is left over is of the beginning.

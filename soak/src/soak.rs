@@ -162,7 +162,7 @@ fn calm(time: Duration, nginx: &Soaked) -> Result<Samples> {
     // What a worker does for the first time it has done by then.
     sleep(time / 4);
     let mut samples = Samples::begin();
-    while Instant::now() < end {
+    while Instant::now() < end || samples.are_too_few() {
         samples.take(nginx)?;
         sleep(Duration::from_millis(250));
     }

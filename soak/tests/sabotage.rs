@@ -61,6 +61,11 @@ fn a_descriptor_that_is_forgotten() {
 }
 
 #[test]
+fn memory_that_is_forgotten() {
+    fails("leaks_memory", &["resident memory of the workers, KB grow"]);
+}
+
+#[test]
 fn a_wake_that_is_lost() {
     fails("loses_wakes", &["greet", " within 4s"]);
 }

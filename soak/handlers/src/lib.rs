@@ -4,6 +4,8 @@
 //! Each of those crates ends in `content_by_rust::module!`. To their sources, this crate is `content_by_rust`, with a
 //! `module!` of its own that makes what is named there visible here.
 
+#![allow(dead_code, reason = "not all that the tests have is asked here")]
+
 extern crate self as content_by_rust;
 
 pub use cbr::*;
@@ -22,22 +24,10 @@ mod patience;
 #[path = "../../../examples/redis-counter/src/lib.rs"]
 mod redis_counter;
 mod sabotage;
-#[allow(
-    dead_code,
-    reason = "not every handler of the tests can be asked by anyone at any time"
-)]
 #[path = "../../../tests/background-tasks/src/lib.rs"]
 mod tasks;
-#[allow(
-    dead_code,
-    reason = "not every handler of the tests can be asked by anyone at any time"
-)]
 #[path = "../../../tests/handlers/src/lib.rs"]
 mod tests;
-#[allow(
-    dead_code,
-    reason = "not every handler of the tests can be asked by anyone at any time"
-)]
 #[path = "../../../tests/tokio-handlers/src/lib.rs"]
 mod tokio_tests;
 
@@ -62,18 +52,72 @@ cbr::module! {
     patience: patience::handlers::patience,
     redis_counter: redis_counter::handlers::redis_counter,
     // tests/handlers/
-    aligned, arguments, arrived, ask, ask_again, ask_all, ask_and_stream, ask_another, ask_any, ask_bravely,
-    ask_for_a_while, ask_with, big, body_begun, body_echo, body_halves, body_or_sleep, body_twice, byte, evaluate: evaluate,
-    fail, form, go, headers, join, large, moved, panic_after_wait, panic_at_once, panic_before_future: panic_before_future,
-    panic_in_drop, panic_in_payload, panic_with_number, post_all, race, storm, stream_body, stream_bytes, stream_ends,
-    stream_gives_up, stream_text, tell, thread_wakes, timeouts, visit, wait, zone,
+    aligned,
+    arguments,
+    arrived,
+    ask_again,
+    ask_all,
+    ask_and_stream,
+    ask_another,
+    ask_any,
+    ask_bravely,
+    big,
+    body_echo,
+    body_halves,
+    byte,
+    evaluate: evaluate,
+    fail,
+    go,
+    join,
+    large,
+    moved,
+    panic_after_wait,
+    panic_at_once,
+    panic_before_future: panic_before_future,
+    panic_in_drop,
+    panic_in_payload,
+    panic_with_number,
+    post_all,
+    race,
+    storm,
+    stream_body,
+    stream_bytes,
+    stream_text,
+    tell,
+    thread_wakes,
+    timeouts,
+    visit,
+    wait,
+    zone,
     // tests/tokio-handlers/
-    both_clocks, echo, naps, offload_blocks, offload_waits, offloads, places,
+    both_clocks,
+    echo,
+    naps,
+    offload_blocks,
+    offload_waits,
+    offloads,
+    places,
     // tests/background-tasks/
-    background alone, background brief, background diligent, background endless, background naps_in_background,
-    background offloads_in_background, background panics, background panics_at_exit, background rarely,
-    background starts_at_exit, background ticks, background woken,
-    after_answer, elsewhere, spawn_many, spawn_panics,
+    background alone,
+    background brief,
+    background diligent,
+    background endless,
+    background naps_in_background,
+    background offloads_in_background,
+    background panics,
+    background panics_at_exit,
+    background rarely,
+    background starts_at_exit,
+    background ticks,
+    background woken,
+    after_answer,
+    elsewhere,
+    spawn_many,
+    spawn_panics,
     // sabotage.rs
-    crashes, leaks_descriptors, leaks_memory, lies, loses_wakes,
+    crashes,
+    leaks_descriptors,
+    leaks_memory,
+    lies,
+    loses_wakes,
 }

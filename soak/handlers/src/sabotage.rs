@@ -35,9 +35,9 @@ pub async fn leaks_descriptors(request: &mut Request) -> Result<Response> {
     greeting(request).await
 }
 
-/// Forgets some memory.
+/// Forgets memory.
 pub async fn leaks_memory(request: &mut Request) -> Result<Response> {
-    std::mem::forget(vec![1u8; 2000]);
+    std::mem::forget(vec![1u8; 200_000]);
     greeting(request).await
 }
 
