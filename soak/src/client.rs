@@ -80,7 +80,7 @@ pub async fn run(world: Arc<World>, mut rng: Rng, client: u64) {
     }
 }
 
-/// Asks once, as a patient client, and says what was answered: `Err` where it was not right.
+/// Asks once, as a patient client.
 pub async fn ask(world: &World, case: &Case) {
     let manners = Manners {
         reads_slowly: false,

@@ -37,7 +37,7 @@ pub async fn leaks_descriptors(request: &mut Request) -> Result<Response> {
 
 /// Forgets memory.
 pub async fn leaks_memory(request: &mut Request) -> Result<Response> {
-    std::mem::forget(vec![1u8; 200_000]);
+    std::mem::forget(vec![1u8; 1_000_000]);
     greeting(request).await
 }
 
