@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
-use crate::{build, deny, fuzz, project, shell};
-use crate::{build, project, shell, soak};
+use crate::{build, deny, fuzz, project, shell, soak};
 
 /// Module crates that tests load, built along where they are in the workspace.
 const FOR_TESTS: [&str; 9] = [
@@ -38,8 +37,7 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
