@@ -10,7 +10,6 @@ extern crate self as content_by_rust;
 
 pub use cbr::*;
 
-#[macro_use]
 mod gather;
 
 #[path = "../../../examples/events/src/lib.rs"]

@@ -2,6 +2,7 @@
 
 use content_by_rust::{Request, Response, Result, sleep};
 use std::fs::File;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub async fn leaks_descriptors(request: &mut Request) -> Result<Response> {
 
 /// Forgets memory.
 pub async fn leaks_memory(request: &mut Request) -> Result<Response> {
-    std::mem::forget(vec![1u8; 1_000_000]);
+    std::mem::forget(black_box(vec![1u8; 1_000_000]));
     greeting(request).await
 }
 
