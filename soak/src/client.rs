@@ -3,6 +3,7 @@
 mod framing;
 mod http1;
 mod http2;
+mod reader;
 
 use crate::cases::Case;
 use crate::judge::{Head, Verdict, judge};
