@@ -619,6 +619,8 @@ extern "C" fn on_first_turn(event: *mut ngx_event_t) {
     // SAFETY: nginx calls this for the event of init_process alone, whose context is a static
     // (invariant 6).
     let table = unsafe { Event::context(event).cast::<Table>().as_ref() };
+    // SAFETY: nginx has taken it out of its queue, and nobody posts it again (invariant 6).
+    unsafe { Event::free(event) };
     // SAFETY: nginx has numbered the module if there is an http block (invariant 6).
     let ctx_index = unsafe { (*table.module).ctx_index };
     CTX_INDEX.store(ctx_index, Ordering::Relaxed);

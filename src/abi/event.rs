@@ -10,8 +10,8 @@ use std::ptr::NonNull;
 
 /// An event of our own: a timer, or something to run in the next turn of the loop.
 ///
-/// It lives as long as the process (nginx keeps pointers to it while it is armed or posted) and
-/// belongs to the event thread.
+/// It lives as long as the process, or until it is [freed](Event::free) (nginx keeps pointers to it
+/// while it is armed or posted), and belongs to the event thread.
 #[repr(C)]
 pub(crate) struct Event {
     event: UnsafeCell<ngx_event_t>,
@@ -21,7 +21,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// A new event in memory that is never freed; `handler` runs on the event thread.
+    /// A new event, in memory that nobody frees by itself; `handler` runs on the event thread.
     pub(crate) fn leak(handler: unsafe extern "C" fn(*mut ngx_event_t)) -> &'static Event {
         // SAFETY: zeroes are valid for both plain C structures (invariant 6).
         let (mut event, mut connection) = unsafe {
@@ -56,6 +56,17 @@ impl Event {
     pub(crate) unsafe fn context(event: *mut ngx_event_t) -> NonNull<()> {
         // SAFETY: nginx's event is the first field of ours (invariant 6).
         unsafe { (*event.cast::<Event>()).context.get() }
+    }
+
+    /// Frees an event from within its handler, where that has been called for the last time.
+    ///
+    /// # Safety
+    ///
+    /// [`Event::leak`] made the event. It is neither armed nor posted, and nobody uses it again.
+    pub(crate) unsafe fn free(event: *mut ngx_event_t) {
+        // SAFETY: nginx's event is the first field of ours, which nginx does not look at any more
+        // once it has called the handler (invariant 6).
+        drop(unsafe { Box::from_raw(event.cast::<Event>()) });
     }
 
     /// Fires once, `delay` milliseconds after [`cached_now`]. An earlier order is forgotten.
