@@ -120,6 +120,47 @@ fn no_key_is_lost_with_many_from_one_thread() {
     });
 }
 
+/// Queues what was taken at the door and polls who is ready, as `run_ready` does: gives the
+/// occupants.
+fn polled(slots: &Slots<usize>, events: &mut EventThread) -> Vec<usize> {
+    for key in events.taken.drain(..) {
+        slots.queue(key);
+    }
+    let mut batch = slots.take_queue();
+    std::iter::from_fn(|| slots.pop(&mut batch)).collect()
+}
+
+#[test]
+fn who_has_left_is_not_polled_and_neither_is_who_came_in_its_place() {
+    loom::model(|| {
+        const LEAVES: usize = 1;
+        const STAYS: usize = 2;
+        let slots = Slots::new();
+        let leaves = slots.insert(LEAVES).unwrap();
+        let stays = slots.insert(STAYS).unwrap();
+        let mut events = EventThread::new();
+        let threads = [
+            push(&events.door, [leaves, stays]),
+            push(&events.door, [leaves]),
+        ];
+        events.turn();
+        let before = polled(&slots, &mut events);
+        slots.remove(leaves);
+        slots.insert(3).unwrap();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+        events.turn();
+        events.turn();
+        let after = polled(&slots, &mut events);
+
+        let all = [before.clone(), after.clone()].concat();
+        assert_eq!(all.iter().filter(|&&who| who == STAYS).count(), 1);
+        assert!(before.iter().filter(|&&who| who == LEAVES).count() <= 1);
+        assert!(after.iter().all(|&who| who == STAYS), "{after:?}");
+    });
+}
+
 #[test]
 fn a_closed_door_rings_no_bell() {
     loom::model(|| {

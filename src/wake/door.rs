@@ -86,3 +86,43 @@ impl<B: Bell> Door<B> {
         self.inside(|inside| std::mem::swap(&mut inside.keys, batch));
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::slots::Slots;
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    impl Bell for &AtomicUsize {
+        fn ring(&self) {
+            self.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn keys_of_other_threads_come_out_once_and_ring_once_a_batch() {
+        let slots = Slots::new();
+        let keys: [Key; 6] = std::array::from_fn(|n| slots.insert(n).unwrap());
+        let (rings, door) = (AtomicUsize::new(0), Door::closed());
+        door.open(&rings);
+        std::thread::scope(|scope| {
+            for part in keys.chunks(2) {
+                scope.spawn(|| part.iter().for_each(|&key| door.push(key)));
+            }
+        });
+        let mut batch = Vec::new();
+        door.take(&mut batch);
+        batch.sort_by_key(|key| key.to_pointer().addr());
+        assert_eq!(batch, keys);
+        assert_eq!(rings.load(Ordering::Relaxed), 1);
+
+        door.push(keys[0]);
+        assert_eq!(rings.load(Ordering::Relaxed), 2, "a batch of its own");
+        assert!(door.close().is_some());
+        door.push(keys[1]);
+        batch.clear();
+        door.take(&mut batch);
+        assert!(batch.is_empty(), "a closed door forgets");
+        assert_eq!(rings.load(Ordering::Relaxed), 2);
+    }
+}
