@@ -17,6 +17,8 @@ use crate::room::Room;
 
 const STEP: Duration = Duration::from_millis(5);
 const START: Duration = Duration::from_secs(30);
+/// Its memory may be looked at when it ends, by a sanitizer.
+const END: Duration = Duration::from_secs(15);
 
 /// An nginx, child of this process, that runs in the foreground.
 #[derive(Debug)]
@@ -161,7 +163,7 @@ impl Process {
             self.kill_orphans(status);
             return Ok(status);
         }
-        for (signal, patience) in [(signal, patience), (Signal::TERM, Duration::from_secs(2))] {
+        for (signal, patience) in [(signal, patience), (Signal::TERM, END)] {
             self.signal(signal)?;
             if let Some(status) = self.wait(patience)? {
                 self.kill_orphans(status);
