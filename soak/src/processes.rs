@@ -109,12 +109,12 @@ fn socket(target: &str) -> Option<u64> {
         .ok()
 }
 
-/// Resident memory in bytes; `None` if there is no such process any more.
+/// Resident memory of its own in bytes, without files and shared zones; `None` if there is no such process any more.
 pub fn resident(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
 }

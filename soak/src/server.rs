@@ -186,7 +186,7 @@ fn configured(builder: ServerBuilder, places: &Places, rng: &mut Rng) -> ServerB
     http += "rust_shared_zone z 1m;\n";
     // Where nginx does not wait for the client's end, pipelined requests that it will not read make a RST, which takes
     // along what the client has not read of the answer before them (RFC 9112, section 9.6).
-    http += "lingering_close always;\n";
+    http += "lingering_close always; lingering_timeout 1m; lingering_time 10m;\n";
     for n in 0..rng.u8(0..3) {
         http += &format!("rust_shared_zone other{n} 64k;\n");
     }
