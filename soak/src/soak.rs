@@ -53,7 +53,8 @@ pub fn run(plan: Plan) -> Result<Report> {
         redis: redis.port,
         greet: plan.greet.clone(),
     };
-    let nginx = Nginx::new(&plan.nginx)?.modules([plan.module.display().to_string()]);
+    let nginx =
+        Nginx::new(&plan.nginx)?.modules([plan.module.canonicalize()?.display().to_string()]);
     let mut nginx = Soaked::start(nginx, places, &mut rng)?;
     let ports = Ports {
         echo: partners.echo,
