@@ -1,6 +1,6 @@
 # What each target does is in Rust: xtask/src/. `cargo xtask help` tells more.
 .DEFAULT_GOAL := help
-.PHONY: help build run compare results instructions soak test
+.PHONY: help build run compare results instructions matrix soak test
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,6 +22,9 @@ instructions: ## what a request costs: instructions, allocations, system calls, 
 
 soak: ## everything at once for a while: load, reloads, kills, clients that go; [MINUTES=10] [SEED=...] [NGINX=...]
 	@xtask/start soak
+
+matrix: ## the module built for, loaded into and tested in every nginx: the system's, the registry's, static and dynamic [MATRIX="/path/to/source ..."]; writes docs/matrix.md
+	@xtask/start matrix
 
 test: ## every test of the project
 	@xtask/start test

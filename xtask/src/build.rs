@@ -98,6 +98,11 @@ impl Package {
     }
 }
 
+/// Compiles the shipped module, and leaves it where cargo has put it.
+pub fn compiled(nginx: &Nginx) -> Result<PathBuf> {
+    compile(nginx, &Package::in_workspace(SHIPPED)?)
+}
+
 fn put(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
     let built = compile(nginx, package)?;
     let is_shipped = package.name == SHIPPED;
@@ -190,13 +195,27 @@ fn library(messages: &str) -> Option<PathBuf> {
 
 /// `nginx -t` on a configuration that loads the module, and uses it where its handlers are known.
 fn prove(nginx: &Nginx, library: &Path, is_shipped: bool) -> Result<()> {
-    let dir = nginx.dir.join("proof");
-    fs::create_dir_all(&dir)?;
+    test_conf(
+        &nginx.binary,
+        Some(library),
+        is_shipped,
+        &nginx.dir.join("proof"),
+    )
+}
+
+/// `nginx -t` on a configuration that is written into `dir`; without a library the module is linked into the binary.
+pub fn test_conf(
+    binary: &Path,
+    library: Option<&Path>,
+    is_shipped: bool,
+    dir: &Path,
+) -> Result<()> {
+    fs::create_dir_all(dir)?;
     fs::write(dir.join("nginx.conf"), proof_conf(library, is_shipped))?;
-    let mut command = shell::command(&nginx.binary);
+    let mut command = shell::command(binary);
     command
         .arg("-p")
-        .arg(&dir)
+        .arg(dir)
         .args(["-c", "nginx.conf", "-e", "stderr", "-t"]);
     eprintln!("$ {}", shell::display(&command));
     shell::quiet(&mut command).map(|said| eprint!("{}", said.stderr))
@@ -207,7 +226,10 @@ fn is_without_module(said: &str) -> bool {
     said.contains("dlsym()") && said.contains("\"ngx_modules\"")
 }
 
-fn proof_conf(library: &Path, is_shipped: bool) -> String {
+fn proof_conf(library: Option<&Path>, is_shipped: bool) -> String {
+    let load = library.map_or(String::new(), |library| {
+        format!("load_module \"{}\";\n", library.display())
+    });
     let locations = match is_shipped {
         true => {
             "location = /ok { content_by_rust ok; } location = /hello { content_by_rust hello; }"
@@ -218,9 +240,8 @@ fn proof_conf(library: &Path, is_shipped: bool) -> String {
         .map(|kind| format!("    {kind}_temp_path {kind}_temp;\n"))
         .concat();
     format!(
-        "load_module \"{}\";\npid nginx.pid;\nerror_log stderr notice;\nevents {{}}\nhttp {{\n    access_log off;\n\
-         {temporary}    server {{ listen 127.0.0.1:8080; {locations} }}\n}}\n",
-        library.display()
+        "{load}pid nginx.pid;\nerror_log stderr notice;\nevents {{}}\nhttp {{\n    access_log off;\n\
+         {temporary}    server {{ listen 127.0.0.1:8080; {locations} }}\n}}\n"
     )
 }
 
@@ -269,6 +290,7 @@ mod tests {
             binary: "/usr/sbin/nginx".into(),
             name: "nginx/1.22.1".into(),
             dir: "/d".into(),
+            cargo_target: "/d/cargo".into(),
             companions: vec!["/m/ndk_http_module.so".into()],
         }
     }
@@ -310,7 +332,14 @@ mod tests {
 
     #[test]
     fn another_packages_handlers_are_not_known_here() {
-        assert!(proof_conf(Path::new("/m.so"), true).contains("content_by_rust ok;"));
-        assert!(!proof_conf(Path::new("/m.so"), false).contains("content_by_rust"));
+        let module = Some(Path::new("/m.so"));
+        assert!(proof_conf(module, true).contains("content_by_rust ok;"));
+        assert!(!proof_conf(module, false).contains("content_by_rust"));
+    }
+
+    #[test]
+    fn a_module_in_the_binary_is_not_loaded() {
+        assert!(proof_conf(Some(Path::new("/m.so")), true).starts_with("load_module \"/m.so\";\n"));
+        assert!(!proof_conf(None, true).contains("load_module"));
     }
 }

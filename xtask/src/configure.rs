@@ -79,6 +79,26 @@ pub fn run(source: &Path, objs: &Path, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Runs make for targets of the Makefile that `configure` wrote, with the environment given besides.
+pub fn make(
+    source: &Path,
+    objs: &Path,
+    targets: &[&str],
+    environment: &[(&str, &Path)],
+) -> Result<()> {
+    eprintln!("making {}: {}", objs.display(), targets.join(", "));
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut make = shell::command("make");
+    make.arg("-f")
+        .arg(objs.join("Makefile"))
+        .arg(format!("-j{jobs}"))
+        .args(targets)
+        .envs(environment.iter().copied())
+        .current_dir(source);
+    shell::quiet(&mut make)?;
+    Ok(())
+}
+
 /// The NGX_MODULE_SIGNATURE of the configured source: a module loads only into a binary with the same.
 pub fn signature(source: &Path, objs: &Path) -> Result<String> {
     let makefile = fs::read_to_string(objs.join("Makefile"))

@@ -11,6 +11,7 @@ mod deny;
 mod fuzz;
 mod install;
 mod instructions;
+mod matrix;
 mod nginx;
 mod nginx_v;
 mod project;
@@ -49,6 +50,8 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Everything at once for a while: load, reloads, kills, clients that go, Redis that comes and goes
     Soak(soak::Options),
+    /// Build, load and test the module for every nginx, and write the tables of what came out
+    Matrix(matrix::Options),
     /// Run every test of the project, or the named steps
     Test(test::Options),
 }
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Instructions(options) => instructions::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Soak(options) => soak::run(&options),
+        Command::Matrix(options) => matrix::run(&options),
         Command::Test(options) => test::run(&options),
     };
     match done {

@@ -4,7 +4,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::install::{self, Need};
 use crate::nginx_v::NginxV;
@@ -36,6 +36,13 @@ impl Choice {
             source: None,
         }
     }
+
+    pub fn of(binary: &Path, source: &Path) -> Self {
+        Self {
+            nginx: Some(binary.to_string_lossy().into_owned()),
+            source: Some(source.to_owned()),
+        }
+    }
 }
 
 /// An nginx whose source has been configured as the binary was.
@@ -44,6 +51,8 @@ pub struct Nginx {
     pub name: String,
     /// `target/nginx/VERSION-HASH`: all that belongs to this nginx alone, so that no other build disturbs it.
     pub dir: PathBuf,
+    /// Where cargo puts what it makes for this nginx.
+    pub cargo_target: PathBuf,
     /// Lua, echo and njs as dynamic modules beside the binary, where they are.
     pub companions: Vec<PathBuf>,
 }
@@ -64,7 +73,7 @@ impl Nginx {
             .current_dir(project::root())
             .env("NGINX_SOURCE_DIR", self.source())
             .env("NGINX_BUILD_DIR", self.objs())
-            .env("CARGO_TARGET_DIR", self.dir.join("cargo"));
+            .env("CARGO_TARGET_DIR", &self.cargo_target);
         cargo
     }
 
@@ -106,6 +115,11 @@ pub fn prepare(choice: &Choice) -> Result<Nginx> {
     };
 
     let told = NginxV::of(&binary)?;
+    ensure!(
+        told.has_http(),
+        "{} is configured --without-http, and a content handler answers HTTP requests",
+        binary.display()
+    );
     let source = source::of(&told, &binary, source.as_deref())?;
     let arguments = configure::arguments(&told.arguments);
     let mut hasher = DefaultHasher::new();
@@ -121,8 +135,10 @@ pub fn prepare(choice: &Choice) -> Result<Nginx> {
         told.name.rsplit('/').next().unwrap_or_default(),
         hasher.finish() as u32
     );
+    let dir = project::target().join("nginx").join(dir);
     let mut nginx = Nginx {
-        dir: project::target().join("nginx").join(dir),
+        cargo_target: dir.join("cargo"),
+        dir,
         name: told.name.clone(),
         binary,
         companions: vec![],

@@ -47,6 +47,13 @@ impl NginxV {
         self.name.starts_with("openresty/")
     }
 
+    pub fn has_http(&self) -> bool {
+        !self
+            .arguments
+            .iter()
+            .any(|argument| argument == "--without-http")
+    }
+
     /// Where the binary looks for `modules/...`.
     pub fn modules_path(&self) -> PathBuf {
         match (self.value("--modules-path="), self.value("--prefix=")) {
@@ -111,6 +118,13 @@ configure arguments: --prefix=/usr/local/openresty/nginx --with-cc-opt='-O2 -DNG
             nginx.modules_path(),
             Path::new("/usr/local/openresty/nginx/modules")
         );
+    }
+
+    #[test]
+    fn an_nginx_for_mail_alone() {
+        assert!(NginxV::parse(DEBIAN).unwrap().has_http());
+        let mail = "nginx version: nginx/1.29.0\nconfigure arguments: --without-http --with-mail\n";
+        assert!(!NginxV::parse(mail).unwrap().has_http());
     }
 
     #[test]

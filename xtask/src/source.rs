@@ -18,7 +18,7 @@ const NEEDED: [&str; 3] = ["auto", "configure", "src"];
 /// here, so that nothing is compiled against another nginx.
 pub fn of(nginx: &NginxV, binary: &Path, given: Option<&Path>) -> Result<PathBuf> {
     if let Some(given) = given {
-        let source = tree(given)?;
+        let source = tree(given).context("NGINX_SOURCE_DIR")?;
         let name = name(&source)?;
         if name != nginx.name {
             bail!(
@@ -55,9 +55,8 @@ fn version(name: &str) -> &str {
 }
 
 /// The nginx tree at this path, or inside it where it is OpenResty's tree.
-fn tree(path: &Path) -> Result<PathBuf> {
-    let path =
-        fs::canonicalize(path).with_context(|| format!("NGINX_SOURCE_DIR={}", path.display()))?;
+pub fn tree(path: &Path) -> Result<PathBuf> {
+    let path = fs::canonicalize(path).with_context(|| path.display().to_string())?;
     if path.join("src/core/nginx.h").is_file() {
         return Ok(path);
     }
@@ -269,8 +268,9 @@ mod tests {
             Path::new("nginx"),
             Some(Path::new("/usr")),
         )
-        .unwrap_err()
-        .to_string();
+        .unwrap_err();
+        let error = format!("{error:#}");
+        assert!(error.starts_with("NGINX_SOURCE_DIR: /usr "), "{error}");
         assert!(error.contains("no src/core/nginx.h"), "{error}");
     }
 

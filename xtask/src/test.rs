@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
-use crate::{build, deny, fuzz, project, shell, soak};
+use crate::{build, deny, fuzz, matrix, project, shell, soak};
 
 /// Module crates that tests load, built along where they are in the workspace.
 const FOR_TESTS: [&str; 9] = [
@@ -92,6 +92,11 @@ const STEPS: [Step; 11] = [
         name: "vendored",
         about: "the module builds and loads without the system's nginx",
         run: vendored,
+    },
+    Step {
+        name: "matrix",
+        about: "one row of make matrix: an nginx with the module linked into it",
+        run: matrix,
     },
 ];
 
@@ -233,6 +238,10 @@ fn vendored(nginx: &Nginx) -> Result<()> {
     build::shipped(&nginx::prepare(&Choice::vendored())?)?;
     build::shipped(nginx)?;
     Ok(())
+}
+
+fn matrix(_: &Nginx) -> Result<()> {
+    matrix::one_static()
 }
 
 /// cargo with what target/module/test.env tells of the modules.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{configure, project, shell, source};
 
 /// What a packaged nginx has, as far as it needs no more than the libraries a module's build needs anyway.
-const ARGUMENTS: [&str; 19] = [
+pub const ARGUMENTS: [&str; 19] = [
     "--with-cc-opt=-O2 -fPIC",
     "--error-log-path=stderr",
     "--with-compat",
@@ -34,7 +34,7 @@ const ARGUMENTS: [&str; 19] = [
 
 /// Makes the binary, once, and gives its path and that of its source.
 pub fn nginx() -> Result<(PathBuf, PathBuf)> {
-    let source = carried()?;
+    let source = carried_by(&project::root())?;
     let name = source::name(&source)?;
     let mut hasher = DefaultHasher::new();
     (source::fingerprint(&source)?, ARGUMENTS).hash(&mut hasher);
@@ -50,25 +50,17 @@ pub fn nginx() -> Result<(PathBuf, PathBuf)> {
     source::copy(&source, &copy)?;
     configure::run(&copy, &objs, &ARGUMENTS.map(String::from))?;
     if !binary.is_file() {
-        eprintln!("making {}", binary.display());
-        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut make = shell::command("make");
-        make.arg("-f")
-            .arg(objs.join("Makefile"))
-            .arg(format!("-j{jobs}"))
-            .arg("binary")
-            .current_dir(&copy);
-        shell::quiet(&mut make)?;
+        configure::make(&copy, &objs, &["binary"], &[])?;
     }
     Ok((binary, copy))
 }
 
-/// The source inside the nginx-src crate that Cargo.lock names.
-fn carried() -> Result<PathBuf> {
+/// The source inside the nginx-src crate that the workspace in this folder depends on.
+pub fn carried_by(workspace: &Path) -> Result<PathBuf> {
     let metadata = shell::quiet(
         shell::command("cargo")
             .args(["metadata", "--format-version", "1"])
-            .current_dir(project::root()),
+            .current_dir(workspace),
     )?;
     let metadata: Value = serde_json::from_str(&metadata.stdout)?;
     let packages = metadata["packages"]
