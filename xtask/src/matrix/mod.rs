@@ -11,12 +11,12 @@ mod trial;
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 
 use crate::install::{self, Need};
 use crate::project;
 use report::Report;
-use rows::{COVERING, Configuration};
+use rows::{COVERING, Configuration, Linked};
 use sources::Source;
 use trial::Trial;
 
@@ -35,14 +35,15 @@ pub fn run(options: &Options) -> Result<()> {
     report.add(trial::of_the_system()?);
     for source in &sources {
         for configuration in COVERING {
-            report.add(trial(source, configuration)?);
+            report.add(row(source, configuration)?);
         }
     }
     report.publish()?;
     println!("{}", report.page());
-    if !report.all_passed() {
-        bail!("the module does not pass in every nginx");
-    }
+    ensure!(
+        report.all_passed(),
+        "the module does not pass in every nginx"
+    );
     Ok(())
 }
 
@@ -50,19 +51,20 @@ pub fn run(options: &Options) -> Result<()> {
 pub fn one_static() -> Result<()> {
     let configuration = COVERING
         .into_iter()
-        .find(|row| row.linked == rows::Linked::Statically && !row.bare)
+        .find(|row| row.linked == Linked::Statically && !row.bare)
         .expect("one row is so");
     let mut report = Report::default();
-    report.add(trial(&sources::locked()?, configuration)?);
-    if !report.all_passed() {
-        bail!("{}", report.page());
-    }
+    report.add(row(&sources::locked()?, configuration)?);
+    ensure!(report.all_passed(), "{}", report.page());
     Ok(())
 }
 
-/// Tries a row in a directory of its own, which stays where it failed.
-fn trial(source: &Source, configuration: Configuration) -> Result<Trial> {
-    let dir = project::target().join("matrix/row");
+/// Tries a row in a directory of its own, which stays where it fails.
+fn row(source: &Source, configuration: Configuration) -> Result<Trial> {
+    let name = format!("{} {} {configuration}", source.name, configuration.linked);
+    let dir = project::target()
+        .join("matrix")
+        .join(name.replace(['/', ' '], "-"));
     if dir.exists() {
         fs::remove_dir_all(&dir)?;
     }

@@ -34,7 +34,7 @@ const BEGIN: &str = "<!-- written by make matrix -->";
 const END: &str = "<!-- end of what make matrix writes -->";
 
 /// The rows of one run.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     rows: Vec<Trial>,
 }

@@ -14,7 +14,7 @@ use crate::nginx::{self, Choice};
 use crate::{build, configure, project, shell, source};
 
 /// A row as it is kept.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Trial {
     /// `nginx/1.28.3`.
     pub nginx: String,
@@ -28,7 +28,7 @@ pub struct Trial {
 }
 
 /// How far it came.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     DoesNotBuild,
