@@ -33,12 +33,14 @@ pub fn run(options: &Options) -> Result<()> {
 
     let mut report = Report::default();
     report.add(trial::of_the_system()?);
+    report.publish()?;
     for source in &sources {
         for configuration in COVERING {
             report.add(row(source, configuration)?);
+            // A run that is interrupted has told what it knows.
+            report.publish()?;
         }
     }
-    report.publish()?;
     println!("{}", report.page());
     ensure!(
         report.all_passed(),
