@@ -37,7 +37,7 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
