@@ -1,12 +1,15 @@
 # What each target does is in Rust: xtask/src/. `cargo xtask help` tells more.
 .DEFAULT_GOAL := help
-.PHONY: help build run compare results instructions matrix soak test
+.PHONY: help build deb run compare results instructions matrix soak test
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 build: ## target/module/ngx_http_rust_module.so for the system's nginx, or for NGINX=/path/to/nginx [NGINX_SOURCE_DIR=/path], or NGINX=vendored; CRATE=/path builds a module of your own
 	@xtask/start build
+
+deb: ## target/deb/libnginx-mod-http-rust_VERSION_ARCH.deb, the module as a package for Debian's nginx; CRATE=/path packages a module of your own
+	@xtask/start deb
 
 run: ## nginx in the foreground on 127.0.0.1:8080 [NGINX=...]
 	@xtask/start run

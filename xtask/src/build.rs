@@ -28,13 +28,9 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let nginx = nginx::prepare(&options.choice)?;
-    let folder = options
-        .folder
-        .as_deref()
-        .filter(|f| !f.as_os_str().is_empty());
-    let module = match folder {
-        Some(folder) => put(&nginx, &Package::in_folder(folder)?)?,
-        None => module(&nginx, &options.package)?,
+    let module = match options.package.as_str() {
+        SHIPPED => chosen(&nginx, options.folder.as_deref())?.1,
+        package => module(&nginx, package)?,
     };
     println!(
         "{} is built for {} ({})",
@@ -55,14 +51,42 @@ pub fn module(nginx: &Nginx, package: &str) -> Result<PathBuf> {
     put(nginx, &Package::in_workspace(package)?)
 }
 
+/// Builds the module of the crate in this folder, or the shipped one where none is given, as in `CRATE=`.
+pub fn chosen(nginx: &Nginx, folder: Option<&Path>) -> Result<(Package, PathBuf)> {
+    let package = match folder.filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => Package::in_folder(folder)?,
+        None => Package::in_workspace(SHIPPED)?,
+    };
+    let module = put(nginx, &package)?;
+    Ok((package, module))
+}
+
 /// A package that is a module.
-struct Package {
-    name: String,
-    manifest: PathBuf,
-    features: String,
+#[derive(Default)]
+pub struct Package {
+    pub name: String,
+    pub version: String,
+    pub description: String,
+    pub manifest: PathBuf,
+    /// Its default features but `vendored`, with commas between them.
+    pub features: String,
+    workspace: PathBuf,
 }
 
 impl Package {
+    pub fn is_shipped(&self) -> bool {
+        self.name == SHIPPED
+    }
+
+    /// Its CHANGELOG.md, or its workspace's.
+    pub fn changes(&self) -> Option<PathBuf> {
+        let folders = [self.manifest.with_file_name(""), self.workspace.clone()];
+        let mut files = folders
+            .map(|folder| folder.join("CHANGELOG.md"))
+            .into_iter();
+        files.find(|file| file.is_file())
+    }
+
     fn in_workspace(name: &str) -> Result<Package> {
         let manifest = project::root().join("Cargo.toml");
         Package::find(&manifest, |package| package["name"] == name)
@@ -92,8 +116,14 @@ impl Package {
         let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
         Ok(Package {
             name: text("name"),
+            version: text("version"),
+            description: text("description"),
             manifest: text("manifest_path").into(),
             features: without_vendored(&package["features"]["default"]),
+            workspace: metadata["workspace_root"]
+                .as_str()
+                .unwrap_or_default()
+                .into(),
         })
     }
 }
@@ -105,7 +135,7 @@ pub fn compiled(nginx: &Nginx) -> Result<PathBuf> {
 
 fn put(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
     let built = compile(nginx, package)?;
-    let is_shipped = package.name == SHIPPED;
+    let is_shipped = package.is_shipped();
     if let Err(e) = prove(nginx, &built, is_shipped) {
         anyhow::ensure!(
             !is_without_module(&e.to_string()),
@@ -270,7 +300,7 @@ fn test_env(nginx: &Nginx, loaded: &[PathBuf]) -> String {
 }
 
 /// The path as seen from the repository's root.
-fn shown(path: &Path) -> std::path::Display<'_> {
+pub fn shown(path: &Path) -> std::path::Display<'_> {
     path.strip_prefix(project::root()).unwrap_or(path).display()
 }
 

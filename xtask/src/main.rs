@@ -7,6 +7,7 @@
 mod build;
 mod compare;
 mod configure;
+mod deb;
 mod deny;
 mod fuzz;
 mod install;
@@ -38,6 +39,8 @@ struct Cli {
 enum Command {
     /// Build the module for exactly one nginx, and prove it with `nginx -t`
     Build(build::Options),
+    /// Make a Debian package of the module, for the system's nginx
+    Deb(deb::Options),
     /// Run nginx in the foreground on 127.0.0.1:8080 with the module
     Run(nginx::Choice),
     /// Check and measure the module beside Lua, echo, njs, return and php-fpm
@@ -59,6 +62,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Build(options) => build::run(&options),
+        Command::Deb(options) => deb::run(&options),
         Command::Run(choice) => run::run(&choice),
         Command::Compare(options) => compare::run(&options),
         Command::Results(options) => results::run(&options),

@@ -1,5 +1,6 @@
 //! One nginx made ready to build a module for.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -42,6 +43,13 @@ impl Choice {
             nginx: Some(binary.to_string_lossy().into_owned()),
             source: Some(source.to_owned()),
         }
+    }
+
+    /// Whether neither a binary nor a source is given.
+    pub fn is_system(&self) -> bool {
+        let source = self.source.iter().map(|source| source.as_os_str());
+        let mut given = self.nginx.iter().map(AsRef::as_ref).chain(source);
+        given.all(OsStr::is_empty)
     }
 }
 
