@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::client::ceiling;
-use crate::contender::{Contender, Contenders, root};
+use crate::contender::{Contender, Contenders, build_dir};
 use crate::instructions;
 use crate::measure::{self, Bench};
 use crate::progress::Progress;
@@ -163,7 +163,7 @@ pub fn start(chosen: &[&Contender], run: &mut Run, progress: &Progress) -> Resul
 pub fn finish(run: &Run, output: Option<PathBuf>, report: &Outputs) -> Result<()> {
     let output = match output {
         Some(file) => file,
-        None => root().join(format!("target/rerun/{}.json", run.name)),
+        None => build_dir().join(format!("{}.json", run.name)),
     };
     result::save(run, &output).with_context(|| format!("writing {}", output.display()))?;
     report.write(run)?;

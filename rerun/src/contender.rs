@@ -165,13 +165,14 @@ impl Contender {
 }
 
 /// The repository's root.
-pub fn root() -> PathBuf {
+fn root() -> PathBuf {
     let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest_dir.parent().unwrap_or(manifest_dir).to_owned()
 }
 
-/// Where contenders are built: `target/rerun/` of the repository, or the folder that `RERUN_BUILD_DIR` names.
-fn build_dir() -> PathBuf {
+/// Where contenders are built and results kept: `target/rerun/` of the repository, or the folder that
+/// `RERUN_BUILD_DIR` names.
+pub fn build_dir() -> PathBuf {
     match std::env::var_os("RERUN_BUILD_DIR") {
         Some(folder) => folder.into(),
         None => root().join("target/rerun"),

@@ -70,7 +70,7 @@ pub struct Package {
     pub manifest: PathBuf,
     /// Its default features but `vendored`, with commas between them.
     pub features: String,
-    workspace: PathBuf,
+    pub workspace: PathBuf,
 }
 
 impl Package {

@@ -27,6 +27,8 @@ pub enum Need {
     Testing,
     /// libFuzzer is C++.
     Fuzzing,
+    /// What tries the package and the image.
+    Containers,
     /// What measures rerun's report on a small screen. The test goes without it where it is no package.
     Browser,
 }
@@ -55,6 +57,7 @@ impl Need {
             Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
             Self::Fuzzing => &["g++"],
+            Self::Containers => &["buildah", "debootstrap", "lintian"],
             Self::Browser => &["chromium", "fonts-dejavu-core"],
         }
     }
@@ -68,6 +71,7 @@ impl Need {
             Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
             Self::Testing => &["perl", "curl", "redis-server"],
             Self::Fuzzing => &["c++"],
+            Self::Containers => &["buildah", "debootstrap", "lintian"],
             Self::Browser => &[],
         }
     }
@@ -159,7 +163,7 @@ fn removes_only(plan: &str, replaced: &[&str]) -> bool {
         .all(|removed| replaced.contains(&removed))
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     // SAFETY: geteuid takes nothing, changes nothing and cannot fail.
     unsafe { libc::geteuid() == 0 }
 }
@@ -177,6 +181,20 @@ fn is_debian(os_release: &str) -> bool {
     values("ID")
         .chain(values("ID_LIKE"))
         .any(|id| id == "debian" || id == "ubuntu")
+}
+
+/// Name and number of this machine's Debian (`bookworm`, `12`), where it is Debian itself.
+pub fn debian_release() -> Option<(String, String)> {
+    release(&fs::read_to_string("/etc/os-release").ok()?)
+}
+
+fn release(os_release: &str) -> Option<(String, String)> {
+    let value = |name: &str| {
+        let mut lines = os_release.lines();
+        let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+        Some(line.trim_matches('"').to_owned())
+    };
+    (value("ID")? == "debian").then_some((value("VERSION_CODENAME")?, value("VERSION_ID")?))
 }
 
 /// Whether the browser is a package: Ubuntu has a snap in its place.
@@ -228,6 +246,14 @@ mod tests {
     fn chromium_is_a_package_of_debian_itself() {
         assert!(has_chromium("PRETTY_NAME=\"Debian\"\nID=debian\n"));
         assert!(!has_chromium("ID=ubuntu\nID_LIKE=debian\n"));
+    }
+
+    #[test]
+    fn debians_release_has_a_name_and_a_number() {
+        let debian = "VERSION_ID=\"12\"\nVERSION_CODENAME=bookworm\nID=debian\n";
+        let release = release(debian).unwrap();
+        assert_eq!(release, ("bookworm".into(), "12".into()));
+        assert_eq!(super::release("VERSION_ID=\"24.04\"\nID=ubuntu\n"), None);
     }
 
     #[test]

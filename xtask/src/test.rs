@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
-use crate::{build, deny, fuzz, matrix, project, shell, soak};
+use crate::{build, deny, fuzz, image, matrix, project, publish, shell, soak};
 
 /// Module crates that tests load, built along where they are in the workspace.
 const FOR_TESTS: [&str; 9] = [
@@ -37,7 +37,7 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 14] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
@@ -97,6 +97,16 @@ const STEPS: [Step; 12] = [
         name: "matrix",
         about: "one row of make matrix: an nginx with the module linked into it",
         run: matrix,
+    },
+    Step {
+        name: "publish",
+        about: "the crates for others can be published, and build with nothing around them",
+        run: |_| publish::test(),
+    },
+    Step {
+        name: "image",
+        about: "the package is installed, removed and purged, and the Dockerfile's image serves",
+        run: |_| image::test(),
     },
 ];
 

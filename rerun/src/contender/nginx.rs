@@ -25,8 +25,12 @@ pub fn places(places: &mut Places) {
 /// What to do where `{nginx}` stands for nothing.
 pub const HINT: &str = "the module for nginx: `make build`";
 
+/// `target/module/` of the repository, or the folder that `RERUN_MODULES` names.
 fn dir() -> PathBuf {
-    super::root().join("target/module")
+    match std::env::var_os("RERUN_MODULES") {
+        Some(folder) => folder.into(),
+        None => super::root().join("target/module"),
+    }
 }
 
 fn value<'a>(environment: &'a str, name: &str) -> Option<&'a str> {

@@ -36,13 +36,33 @@ pub fn run(options: &Options) -> Result<()> {
     );
     let nginx = nginx::prepare(&options.choice)?;
     let (package, module) = build::chosen(&nginx, options.folder.as_deref())?;
-    let deb = make(&package, &module, &project::target().join("deb"))?;
+    let folder = project::target().join("deb");
+    let deb = make(&package, &module, &Entry::of_environment(), &folder)?;
     println!("{} is for {}", build::shown(&deb), nginx.name);
     Ok(())
 }
 
+/// Who made a package, and when, as its changelog says.
+pub struct Entry {
+    /// `Name <address>`
+    pub maintainer: String,
+    /// As date(1) reads it.
+    pub date: String,
+}
+
+impl Entry {
+    fn of_environment() -> Self {
+        let name = env::var("DEBFULLNAME").unwrap_or_else(|_| "Unknown".into());
+        let address = env::var("DEBEMAIL").unwrap_or_else(|_| "unknown@localhost".into());
+        Self {
+            maintainer: format!("{name} <{address}>"),
+            date: env::var("SOURCE_DATE_EPOCH").map_or("now".into(), |epoch| format!("@{epoch}")),
+        }
+    }
+}
+
 /// Makes the package of a built module, and gives its file, which is in this folder.
-pub fn make(package: &Package, module: &Path, folder: &Path) -> Result<PathBuf> {
+pub fn make(package: &Package, module: &Path, entry: &Entry, folder: &Path) -> Result<PathBuf> {
     let name = name(package);
     let tree = folder.join(&name);
     if tree.exists() {
@@ -59,15 +79,15 @@ pub fn make(package: &Package, module: &Path, folder: &Path) -> Result<PathBuf> 
     if let Some(changes) = package.changes() {
         fs::copy(changes, tree.join("CHANGELOG.md"))?;
     }
-    let maintainer = maintainer();
-    write("control", &control(package, &maintainer))?;
-    write("changelog", &changelog(package, &maintainer)?)?;
+    write("control", &control(package, &entry.maintainer))?;
+    write("changelog", &changelog(package, entry)?)?;
     write("copyright", &copyright::of(package)?)?;
     write("install", &format!("{file} usr/lib/nginx/modules\n"))?;
     write("rules", include_str!("rules"))?;
     shell::quiet(
         shell::command("dpkg-buildpackage")
-            .args(["--build=binary", "--no-sign"])
+            // What it checks for beside what is installed for a build is a C++ compiler.
+            .args(["--build=binary", "--no-sign", "--no-check-builddeps"])
             // There is nothing in a release's module that a debugger could use.
             .env("DEB_BUILD_OPTIONS", "noautodbgsym")
             .current_dir(&tree),
@@ -89,12 +109,6 @@ fn version(package: &Package) -> String {
     format!("{}-1", package.version.replacen('-', "~", 1))
 }
 
-fn maintainer() -> String {
-    let variable = |name, otherwise: &str| env::var(name).unwrap_or_else(|_| otherwise.into());
-    let name = variable("DEBFULLNAME", "Unknown");
-    format!("{name} <{}>", variable("DEBEMAIL", "unknown@localhost"))
-}
-
 fn control(package: &Package, maintainer: &str) -> String {
     // nginx loads one module with content_by_rust.
     let relations = match package.is_shipped() {
@@ -110,18 +124,16 @@ fn control(package: &Package, maintainer: &str) -> String {
         .replace("@TITLE@", title.strip_prefix("The ").unwrap_or(&title))
 }
 
-fn changelog(package: &Package, maintainer: &str) -> Result<String> {
-    let date = match env::var("SOURCE_DATE_EPOCH") {
-        Ok(seconds) => format!("--date=@{seconds}"),
-        Err(_) => "--date=now".into(),
-    };
-    let date = shell::quiet(shell::command("date").args(["-u", "-R", &date]))?.stdout;
+fn changelog(package: &Package, entry: &Entry) -> Result<String> {
+    let date = ["-u", "-R", "-d", &entry.date];
+    let date = shell::quiet(shell::command("date").args(date))?.stdout;
     Ok(format!(
-        "{} ({}) unstable; urgency=medium\n\n  * Built from {} {}.\n\n -- {maintainer}  {date}",
+        "{} ({}) unstable; urgency=medium\n\n  * Built from {} {}.\n\n -- {}  {date}",
         name(package),
         version(package),
         package.name,
-        package.version
+        package.version,
+        entry.maintainer
     ))
 }
 

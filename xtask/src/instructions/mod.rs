@@ -12,7 +12,7 @@
 mod allocations;
 mod callgrind;
 mod h2load;
-mod http;
+pub mod http;
 mod memory;
 mod profile;
 mod report;
