@@ -1,9 +1,7 @@
 //! The image of the Dockerfile, run as its configuration says.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -12,7 +10,7 @@ use serde_json::Value;
 use super::buildah::{Buildah, Container};
 use super::server::{self, Server};
 use crate::instructions::http::Expected;
-use crate::{project, shell};
+use crate::shell;
 
 /// What each place of the image answers.
 const PLACES: [(&str, Expected); 3] = [
@@ -62,11 +60,13 @@ pub fn check(buildah: &Buildah, image: &str) -> Result<()> {
     ensure!(uid.trim() != "0", "the image's user is root");
 
     let before = files(&container)?;
-    let log = Log::new()?;
+    // Where it is run by a daemon its output is its user's, who may open it again; buildah's is root's.
+    let logged = ["sh", "-c", "exec \"$@\" >/tmp/log 2>&1", "sh"];
+    let log = || -> Result<String> { Ok(fs::read_to_string(container.root.join("tmp/log"))?) };
     server::alone(|| {
-        let mut nginx = container.command(&words);
-        nginx.stdout(log.open()?).stderr(log.open()?);
-        let server = Server::start(&container, nginx, "tmp/nginx.pid", 8080)?;
+        let nginx = container.command(&[&logged, &*words].concat());
+        let server = Server::start(&container, nginx, "tmp/nginx.pid", 8080)
+            .with_context(|| log().unwrap_or_default())?;
         for (path, expected) in &PLACES {
             server.answers(path, expected)?;
         }
@@ -91,7 +91,7 @@ pub fn check(buildah: &Buildah, image: &str) -> Result<()> {
         Ok(())
     })?;
 
-    let log = log.text()?;
+    let log = log()?;
     for path in PLACES.map(|(path, _)| path) {
         ensure!(
             log.contains(&format!("\"GET {path} HTTP/1.1\" 200")),
@@ -147,24 +147,4 @@ fn files(container: &Container) -> Result<BTreeSet<String>> {
     find.args(["-type", "f", "-printf", "%P %s %T@\\n"]);
     let found = shell::quiet(&mut find)?.stdout;
     Ok(found.lines().map(String::from).collect())
-}
-
-/// What the container writes to its output, kept in a file that its user may open again.
-struct Log(PathBuf);
-
-impl Log {
-    fn new() -> Result<Self> {
-        let log = Self(project::target().join("image/log"));
-        let file = File::create(&log.0)?;
-        file.set_permissions(PermissionsExt::from_mode(0o666))?;
-        Ok(log)
-    }
-
-    fn open(&self) -> Result<File> {
-        Ok(File::options().append(true).open(&self.0)?)
-    }
-
-    fn text(&self) -> Result<String> {
-        Ok(fs::read_to_string(&self.0)?)
-    }
 }
