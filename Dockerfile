@@ -35,7 +35,9 @@ RUN mkdir /nginx /artifacts \
         && make build NGINX="$NGINX" NGINX_SOURCE_DIR=/nginx \
         && cp target/module/ngx_http_rust_module.so /artifacts; \
     fi
-RUN ~/.cargo/bin/cargo build --release --package rerun && cp target/release/rerun /artifacts
+
+FROM source AS rerun
+RUN ~/.cargo/bin/cargo build --release --package rerun && cp target/release/rerun /
 
 FROM ${BASE}
 USER root
@@ -49,17 +51,17 @@ RUN --mount=type=bind,from=build,source=/artifacts,target=/artifacts \
     else \
         apt-get install -y --no-install-recommends nginx libnginx-mod-http-lua libnginx-mod-http-echo /artifacts/*.deb; \
     fi \
-    && rm -rf /var/lib/apt/lists/* \
-    && install /artifacts/rerun /usr/local/bin
+    && rm -rf /var/lib/apt/lists/*
 COPY image/nginx.conf /etc/nginx/nginx.conf
 COPY image/default.conf /etc/nginx/conf.d/default.conf
 
-# What rerun has from a checkout elsewhere.
+# What rerun finds in a checkout elsewhere.
+COPY --from=rerun /rerun /usr/local/bin/
 COPY rerun/contenders /usr/share/rerun/contenders
 ENV RERUN_CONTENDERS=/usr/share/rerun/contenders RERUN_MODULES=/usr/share/rerun/modules RERUN_BUILD_DIR=/tmp/rerun
 RUN mkdir $RERUN_MODULES && cd $RERUN_MODULES \
     && ln -s /usr/lib/nginx/modules/ngx_http_rust_module.so . \
-    && echo "include /etc/nginx/modules-enabled/*.conf;" > modules.conf \
+    && sed 's, modules/, /usr/lib/nginx/modules/,' /etc/nginx/modules-enabled/*.conf > modules.conf \
     && echo "TEST_NGINX_BINARY=$(command -v nginx)" > test.env
 
 USER www-data

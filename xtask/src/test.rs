@@ -24,7 +24,7 @@ const FOR_TESTS: [&str; 9] = [
 ];
 
 /// All default features but `vendored`: the nginx is known, and what would build another is much to compile.
-const FEATURES: [&str; 3] = [
+pub const FEATURES: [&str; 3] = [
     "--no-default-features",
     "--features",
     "content-by-rust/tokio",
@@ -106,7 +106,7 @@ const STEPS: [Step; 14] = [
     Step {
         name: "image",
         about: "the package is installed, removed and purged, and the Dockerfile's image serves",
-        run: |_| image::test(),
+        run: image::test,
     },
 ];
 

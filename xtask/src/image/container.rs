@@ -61,7 +61,7 @@ pub fn check(buildah: &Buildah, image: &str) -> Result<()> {
 
     let before = files(&container)?;
     // Where it is run by a daemon its output is its user's, who may open it again; buildah's is root's.
-    let logged = ["sh", "-c", "exec \"$@\" >/tmp/log 2>&1", "sh"];
+    let logged = ["sh", "-c", "exec \"$@\" >>/tmp/log 2>&1", "sh"];
     let log = || -> Result<String> { Ok(fs::read_to_string(container.root.join("tmp/log"))?) };
     server::alone(|| {
         let nginx = container.command(&[&logged, &*words].concat());
@@ -87,7 +87,9 @@ pub fn check(buildah: &Buildah, image: &str) -> Result<()> {
             container.run(&health).is_err(),
             "HEALTHCHECK succeeds without nginx"
         );
-        container.run(&["rerun", "verify", "nginx-rust", "nginx-lua", "nginx-echo"])?;
+        let verified = ["rerun", "verify", "nginx-rust", "nginx-lua", "nginx-echo"];
+        let verified = container.run(&verified)?;
+        ensure!(verified.contains("3 verified"), "{verified}");
         Ok(())
     })?;
 

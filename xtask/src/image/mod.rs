@@ -14,13 +14,14 @@ use anyhow::{Context, Result, ensure};
 
 use self::buildah::Buildah;
 use crate::install::{self, Need};
-use crate::nginx::{self, Choice};
+use crate::nginx::{self, Choice, Nginx};
+use crate::test::FEATURES;
 use crate::{build, deb, project, shell};
 
 const IMAGE: &str = "content-by-rust";
 
 /// Needs root, as chroot does, and Debian, whose nginx the package is for.
-pub fn test() -> Result<()> {
+pub fn test(nginx: &Nginx) -> Result<()> {
     let Some((codename, version)) = install::debian_release() else {
         eprintln!("skipped: the package and the image are for Debian, and this is another system");
         return Ok(());
@@ -48,9 +49,25 @@ pub fn test() -> Result<()> {
             .args(["--pull-never", "--format", "docker", "--tag", IMAGE])
             .args(["--build-arg", &format!("BASE={}", buildah.base)])
             .args(toolchain()?)
+            // The stage that takes minutes to compile, and is no more than that: the tests' rerun stands in for it.
+            .arg(format!("--build-context=rerun={}", rerun(nginx)?.display()))
             .arg(project::root()),
     )?;
     container::check(&buildah, IMAGE)
+}
+
+/// The folder with rerun in it, as `cargo test` compiles it.
+fn rerun(nginx: &Nginx) -> Result<PathBuf> {
+    let folder = project::target().join("image/rerun");
+    fs::create_dir_all(&folder)?;
+    shell::run(
+        nginx
+            .cargo()
+            .args(["build", "--workspace", "--bin", "rerun"])
+            .args(FEATURES),
+    )?;
+    fs::copy(nginx.dir.join("cargo/debug/rerun"), folder.join("rerun"))?;
+    Ok(folder)
 }
 
 /// The package, of which two that are made of the same module with the same date have the same bytes.
