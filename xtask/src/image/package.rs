@@ -37,27 +37,20 @@ pub fn check(buildah: &Buildah, deb: &Path) -> Result<()> {
     serves(&debian, "return 200 'plain\\n';", &PLAIN)?;
     let before = files(&debian)?;
 
-    let provides = debian.run(&[
-        "dpkg-query",
-        "--show",
-        "--showformat",
-        "${Provides}",
-        "nginx",
-    ])?;
-    let abi = provides
-        .split(", ")
-        .find(|name| name.starts_with("nginx-abi-"));
+    let query = ["dpkg-query", "--show", "--showformat", "${Provides}"];
+    let provides = debian.run(&[&query, &["nginx"][..]].concat())?;
+    let mut provides = provides.split(", ");
+    let abi = provides.find(|name| name.starts_with("nginx-abi-"));
     let abi = abi.context("Debian's nginx names its ABI")?;
-    let depends = shell::quiet(
-        shell::command("dpkg-deb")
-            .arg("--field")
-            .arg(deb)
-            .arg("Depends"),
-    )?;
+    let field = |name: &str| {
+        let mut dpkg_deb = shell::command("dpkg-deb");
+        dpkg_deb.arg("--field").arg(deb).arg(name);
+        shell::quiet(&mut dpkg_deb).map(|said| said.stdout.trim().to_owned())
+    };
+    let depends = field("Depends")?;
     ensure!(
-        depends.stdout.trim().split(", ").any(|name| name == abi),
-        "the package does not depend on {abi}: {}",
-        depends.stdout
+        depends.split(", ").any(|name| name == abi),
+        "the package does not depend on {abi}: {depends}"
     );
 
     debian.copy(deb, "/tmp")?;
@@ -66,13 +59,7 @@ pub fn check(buildah: &Buildah, deb: &Path) -> Result<()> {
     apt_get(&["install", "-y", &file])?;
     serves(&debian, "content_by_rust ok;", &OK).context("installed")?;
 
-    let name = shell::quiet(
-        shell::command("dpkg-deb")
-            .arg("--field")
-            .arg(deb)
-            .arg("Package"),
-    )?;
-    let name = name.stdout.trim();
+    let name = &field("Package")?;
     apt_get(&["remove", "-y", name])?;
     serves(&debian, "return 200 'plain\\n';", &PLAIN).context("removed")?;
     // Debian remembers so which modules were enabled.
