@@ -66,7 +66,7 @@ fn rerun(nginx: &Nginx) -> Result<PathBuf> {
             .args(["build", "--workspace", "--bin", "rerun"])
             .args(FEATURES),
     )?;
-    fs::copy(nginx.dir.join("cargo/debug/rerun"), folder.join("rerun"))?;
+    fs::copy(nginx.cargo_target.join("debug/rerun"), folder.join("rerun"))?;
     Ok(folder)
 }
 
