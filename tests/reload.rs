@@ -27,14 +27,7 @@ fn server() -> Server {
 
 /// How many requests the worker is busy with, this one left out.
 fn busy(server: &Server) -> usize {
-    let status = text(server, "/status");
-    let writing = status.split_once("Writing: ").expect("a status").1;
-    writing
-        .split(' ')
-        .next()
-        .and_then(|n| n.parse::<usize>().ok())
-        .expect("a number")
-        - 1
+    support::busy(&text(server, "/status"))
 }
 
 /// Five hundred clients whose requests wait; each is told its own number.

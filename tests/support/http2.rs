@@ -191,6 +191,8 @@ impl Http2 {
                     open.entry(stream).or_default().body.extend(bytes);
                     (stream, end)
                 }
+                // A worker that shuts down announces it and answers what it has.
+                Frame::GoAway => continue,
                 other => panic!("{other:?} between answers"),
             };
             if end {

@@ -236,6 +236,17 @@ pub fn accessed(server: &Server, text: &str, times: usize) {
     });
 }
 
+/// How many requests a worker is busy with, by its page of `stub_status`, the page itself left out.
+#[track_caller]
+pub fn busy(status: &str) -> usize {
+    let (_, writing) = status.split_once("Writing: ").expect("a status");
+    let number = writing
+        .split(' ')
+        .next()
+        .and_then(|n| n.parse::<usize>().ok());
+    number.expect("a number") - 1
+}
+
 /// The lines of the error log at `alert` and above, and those with which nginx tells of a leak.
 pub fn alarms(server: &Server) -> Vec<String> {
     let log = server.error_log();
