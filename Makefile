@@ -1,6 +1,6 @@
 # What each target does is in Rust: xtask/src/. `cargo xtask help` tells more.
 .DEFAULT_GOAL := help
-.PHONY: help build deb run compare results instructions matrix soak test
+.PHONY: help build deb run compare results instructions matrix soak scale test
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,6 +28,9 @@ soak: ## everything at once for a while: load, reloads, kills, clients that go; 
 
 matrix: ## the module built for, loaded into and tested in every nginx: the system's, the registry's, static and dynamic [MATRIX="/path/to/source ..."]; writes docs/matrix.md
 	@xtask/start matrix
+
+scale: ## what it costs one worker that up to 100,000 requests wait in it, beside Lua and echo, and docs/scale.md of it [NGINX=...]
+	@xtask/start scale
 
 test: ## every test of the project
 	@xtask/start test

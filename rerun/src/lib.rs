@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod result;
 mod rival;
+mod scale;
 mod schema;
 mod slo;
 mod stats;
@@ -58,6 +59,8 @@ enum Command {
     Schema,
     /// How fast the client is against a server that does nothing, beside wrk
     Ceiling(client::ceiling::Options),
+    /// What it costs one nginx worker that many requests wait in it at once, and how these costs grow
+    Scale(scale::Options),
     /// For rerun's own use: keeps one contender
     #[command(name = process::keeper::NAME, hide = true)]
     Keep,
@@ -76,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Report(options) => report::run(&options),
         Command::Schema => schema::print(),
         Command::Ceiling(options) => client::ceiling::run(&options),
+        Command::Scale(options) => scale::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,11 +5,11 @@
 
 mod html;
 mod lang;
-mod markdown;
+pub mod markdown;
 mod plots;
-mod svg;
-mod terminal;
-mod view;
+pub mod svg;
+pub mod terminal;
+pub mod view;
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //!
 //! `build` is the heart: [`install`] what is missing, read `nginx -V` ([`nginx_v`]), find and copy the matching
 //! source ([`source`]), configure the copy as the binary was ([`configure`]), compile the module against it and
-//! prove it with `nginx -t` ([`build`]). `run`, `compare`, `results`, `instructions` and `test` begin with a build.
+//! prove it with `nginx -t` ([`build`]). `run`, `compare`, `results`, `instructions`, `scale` and `test` begin with a build.
 
 mod build;
 mod compare;
@@ -18,8 +18,10 @@ mod nginx;
 mod nginx_v;
 mod project;
 mod publish;
+mod rerun;
 mod results;
 mod run;
+mod scale;
 mod shell;
 mod soak;
 mod source;
@@ -57,6 +59,8 @@ enum Command {
     Soak(soak::Options),
     /// Build, load and test the module for every nginx, and write the tables of what came out
     Matrix(matrix::Options),
+    /// Measure what it costs that many requests wait in one worker, and write docs/scale.md
+    Scale(scale::Options),
     /// Run every test of the project, or the named steps
     Test(test::Options),
 }
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Soak(options) => soak::run(&options),
         Command::Matrix(options) => matrix::run(&options),
+        Command::Scale(options) => scale::run(&options),
         Command::Test(options) => test::run(&options),
     };
     match done {

@@ -7,16 +7,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice};
-use crate::{build, project, shell};
+use crate::{build, project, rerun, shell};
 
 /// Names that `rerun article` knows, in the order of the page.
 const ARTICLES: [&str; 3] = ["go-vs-openresty", "lua-vs-php", "concurrency"];
@@ -63,7 +61,7 @@ pub fn run(options: &Options) -> Result<()> {
         prepare(options)?;
     }
     // Once: a run of hours is made by one program, whatever becomes of its source meanwhile.
-    let program = compile()?;
+    let program = rerun::compile()?;
     if !options.pages {
         measure(&program, options.quick)?;
     }
@@ -73,7 +71,7 @@ pub fn run(options: &Options) -> Result<()> {
         let mut text = page.frame(&results)?;
         for article in ARTICLES {
             let report = ["report", &kept(article), "--markdown", "-"];
-            let mut command = rerun(&program);
+            let mut command = rerun::command(&program);
             command.args(report).args(["--lang", page.lang]);
             let report = shell::quiet(&mut command)?.stdout;
             // Headings are of a language, a link to an article is of both.
@@ -97,7 +95,7 @@ fn prepare(options: &Options) -> Result<()> {
 
 fn measure(program: &Path, quick: bool) -> Result<()> {
     for article in ARTICLES {
-        let mut command = rerun(program);
+        let mut command = rerun::command(program);
         command.args(["article", article]);
         if quick {
             command.arg("--quick");
@@ -105,37 +103,6 @@ fn measure(program: &Path, quick: bool) -> Result<()> {
         shell::run(command.args(["--output", &kept(article)]))?;
     }
     Ok(())
-}
-
-/// Compiles rerun, and gives the program.
-fn compile() -> Result<PathBuf> {
-    let mut cargo = shell::command("cargo");
-    cargo
-        .args(["build", "--release", "--package", "rerun"])
-        .arg("--message-format=json-render-diagnostics")
-        .current_dir(project::root());
-    eprintln!("$ {}", shell::display(&cargo));
-    let output = cargo.stderr(Stdio::inherit()).output();
-    let output = output.context("running cargo")?;
-    ensure!(output.status.success(), "rerun does not compile");
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo names no program")
-}
-
-/// The program in cargo's messages.
-fn executable(messages: &str) -> Option<PathBuf> {
-    let messages = messages
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    let mut programs =
-        messages.filter_map(|message: Value| message["executable"].as_str().map(PathBuf::from));
-    programs.next()
-}
-
-/// Its name and the paths that it is given are kept in the result: they must mean something on other machines, too.
-fn rerun(program: &Path) -> Command {
-    let mut command = shell::command(program);
-    command.arg0("rerun").current_dir(project::root());
-    command
 }
 
 fn kept(article: &str) -> String {
@@ -234,15 +201,6 @@ mod tests {
             },
             "contenders": { "here": { "missing": null }, "absent": { "missing": missing } },
         })
-    }
-
-    #[test]
-    fn the_program_is_the_one_that_cargo_names() {
-        let messages = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n\
-                        {\"reason\":\"compiler-artifact\",\"executable\":\"/t/release/rerun\"}\n\
-                        {\"reason\":\"build-finished\",\"success\":true}\n";
-        assert_eq!(executable(messages), Some("/t/release/rerun".into()));
-        assert_eq!(executable("warning: no JSON\n"), None);
     }
 
     #[test]

@@ -37,6 +37,7 @@ use crate::result::ClientSample;
 use engine::run;
 pub use expect::Expect;
 pub use pin::pin;
+pub use tally::Usage;
 
 /// One round: whom to ask, what, how often, for how long.
 #[derive(Clone, Debug)]

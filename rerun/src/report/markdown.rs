@@ -85,7 +85,7 @@ fn table(out: &mut String, table: &Table) {
     out.push('\n');
 }
 
-fn grid(out: &mut String, grid: &Grid) {
+pub fn grid(out: &mut String, grid: &Grid) {
     let heads: Vec<String> = grid
         .columns
         .iter()

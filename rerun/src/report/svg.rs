@@ -2,9 +2,11 @@
 
 mod bars;
 mod curves;
+mod growth;
 
 pub use bars::{Bar, Bars, Figure};
 pub use curves::{CURVES, Curve, Curves};
+pub use growth::Growth;
 
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
@@ -34,7 +36,7 @@ pub struct Label {
 fn plot(label: &Label, height: f64, inside: &Markup) -> Markup {
     let (title, description) = (format!("{}-t", label.id), format!("{}-d", label.id));
     html! {
-        svg viewBox=(format!("0 0 {WIDTH} {}", r(height))) role="img"
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", r(height))) role="img"
             aria-labelledby=(format!("{title} {description}"))
         {
             title id=(title) { (label.title) }
@@ -42,6 +44,14 @@ fn plot(label: &Label, height: f64, inside: &Markup) -> Markup {
             (inside)
         }
     }
+}
+
+/// A plot as a file of its own, with the page's style in it and the page's colour behind it.
+pub fn file(plot: &Markup) -> String {
+    let style = include_str!("style.css");
+    let own = "svg { font-family: system-ui, sans-serif; background: var(--page); }";
+    let (tag, inside) = plot.0.split_once('>').unwrap_or((&plot.0, ""));
+    format!("{tag}><style>{style}{own}</style>{inside}\n")
 }
 
 /// A reason as lines of a plot.
@@ -83,6 +93,25 @@ mod tests {
     fn numbers_of_an_axis() {
         let numbers = [0.0, 0.1, 200.0, 5000.0, 2.5e6];
         assert_eq!(numbers.map(short), ["0", "0.1", "200", "5k", "2.5M"]);
+    }
+
+    #[test]
+    fn a_file_has_its_style_with_it() {
+        let label = Label {
+            id: "a".into(),
+            title: "t".into(),
+            description: "d".into(),
+        };
+        let file = file(&plot(&label, 10.0, &html! { path.curve d="M0 0" {} }));
+        assert!(
+            file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "),
+            "{file}"
+        );
+        assert_eq!(file.matches("<style>").count(), 1);
+        assert!(
+            file.contains("--line:") && file.ends_with("</path></svg>\n"),
+            "{file}"
+        );
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn mark(mark: Mark) -> &'static str {
 }
 
 /// Columns as wide as what is in them. Where that is too much, a name has a line of its own.
-fn grid(out: &mut String, grid: &Grid) {
+pub fn grid(out: &mut String, grid: &Grid) {
     let widths: Vec<usize> = (0..grid.columns.len())
         .map(|column| {
             let rows = grid.rows.iter().filter_map(|row| row.cells.as_ref().ok());

@@ -96,7 +96,7 @@ fn interval(low: f64, high: f64, y: f64) -> String {
 }
 
 /// From zero to at least `most` in three to six steps of 1, 2 or 5 by a power of ten.
-fn ticks(most: f64) -> Vec<f64> {
+pub fn ticks(most: f64) -> Vec<f64> {
     if !(most > 0.0 && most.is_finite()) {
         return vec![0.0, 1.0];
     }
