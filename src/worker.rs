@@ -16,7 +16,7 @@ use crate::sleep::TimerAlarm;
 use crate::sleep::timers::Timers;
 use crate::task::TaskRef;
 use crate::wake::door::{Bell, Door};
-use crate::wake::{self, Key, Slots};
+use crate::wake::{self, Batch, Key, Slots};
 use nginx_sys::{ngx_connection_t, ngx_event_t};
 use std::cell::{Cell, UnsafeCell};
 use std::io;
@@ -29,6 +29,8 @@ use std::task::Waker;
 pub(crate) struct Worker {
     /// The tasks, and in their queue those to poll, each once.
     tasks: Slots<TaskRef>,
+    /// What `run_ready` has left for the next turn of the loop.
+    rest: Cell<Batch>,
     /// `run_ready` is at work: whoever becomes ready needs no event to be noticed.
     running: Cell<bool>,
     /// Polls the ready tasks in the next turn of the loop.
@@ -47,6 +49,9 @@ pub(crate) struct Worker {
     pub(crate) runtime: Runtime,
     door: Cell<Option<NonNull<ngx_connection_t>>>,
 }
+
+/// So many tasks are polled in a turn of the loop: as many as nginx takes events of sockets.
+const AT_ONCE: usize = 512;
 
 /// Far enough to disturb nobody, near enough for nginx to count to.
 const HOLD_MSEC: u64 = 24 * 60 * 60 * 1000;
@@ -103,6 +108,7 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
 
     let worker = Worker {
         tasks: Slots::new(),
+        rest: Cell::new(Batch::EMPTY),
         running: Cell::new(false),
         next_turn: Event::leak(on_next_turn),
         hold: Event::leak(on_hold),
@@ -204,20 +210,30 @@ impl Worker {
 
     /// Runs `wakes`, which makes tasks ready, then polls each that is ready once. Those that
     /// become ready meanwhile have to wait a turn, so that no task can keep the loop for itself.
+    /// Where more than [`AT_ONCE`] are ready, the loop turns in between, and those that are left
+    /// are the first of the next turn.
     #[inline]
     pub(crate) fn run_ready(&self, wakes: impl FnOnce(&Worker)) {
         debug_assert!(!self.running.get());
         self.running.set(true);
         wakes(self);
-        let mut batch = self.tasks.take_queue();
-        while let Some(task) = self.tasks.pop(&mut batch) {
+        let mut batch = self.rest.replace(Batch::EMPTY);
+        if batch.is_empty() {
+            batch = self.tasks.take_queue();
+        }
+        for _ in 0..AT_ONCE {
+            let Some(task) = self.tasks.pop(&mut batch) else {
+                break;
+            };
             match task.background() {
                 Some(number) => self.background.resume(self, number),
                 None => task.resume(self),
             }
         }
         self.running.set(false);
-        if self.tasks.has_queued() {
+        let has_rest = !batch.is_empty();
+        self.rest.set(batch);
+        if has_rest || self.tasks.has_queued() {
             self.next_turn.post_next();
         }
     }

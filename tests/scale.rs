@@ -3,6 +3,8 @@
 mod support;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
+use std::thread;
+use std::time::{Duration, Instant};
 use support::http::{Client, request, text};
 use support::http2::{Answer, Http2};
 use support::{PATIENCE, alarms, busy, eventually, logged, process, quits_in_peace};
@@ -26,6 +28,7 @@ fn server() -> ServerBuilder {
     support::server_with(
         "location = /wait { content_by_rust reply body=$arg_n delay=12s; }
          location = /long { content_by_rust reply delay=60s; }
+         location = /heavy { content_by_rust heavy; }
          location = /status { stub_status; }
          location = /ok { content_by_rust ok; }",
     )
@@ -52,8 +55,8 @@ fn get(server: &Server, path: &str) -> String {
 }
 
 /// Connections whose streams all wait.
-fn waiting(server: &Server, path: &str) -> Vec<Http2> {
-    let mut clients: Vec<_> = (0..connections())
+fn waiting(server: &Server, connections: usize, path: &str) -> Vec<Http2> {
+    let mut clients: Vec<_> = (0..connections)
         .map(|_| Http2::connect(server.addr()))
         .collect();
     for (at, client) in clients.iter_mut().enumerate() {
@@ -111,7 +114,7 @@ fn two_thousand_connections_wait_and_each_gets_its_own_answer() {
 #[test]
 fn ten_thousand_streams_wait_and_each_gets_its_own_answer() {
     let server = http2();
-    all_answered(waiting(&server, "/wait"));
+    all_answered(waiting(&server, connections(), "/wait"));
     quits_in_peace(server);
 }
 
@@ -119,7 +122,7 @@ fn ten_thousand_streams_wait_and_each_gets_its_own_answer() {
 fn on_reload_ten_thousand_streams_are_answered_and_the_old_worker_goes_with_the_last() {
     let mut server = http2();
     let worker = process::worker(&server);
-    let clients = waiting(&server, "/wait");
+    let clients = waiting(&server, connections(), "/wait");
     server.reload(|builder| builder).unwrap();
     logged(&server, "gracefully shutting down");
     assert_eq!(get(&server, "/ok"), "OK\n", "there are new workers");
@@ -133,7 +136,7 @@ fn ten_thousand_streams_that_go_at_once_leave_nothing_behind() {
     let server = http2();
     assert_eq!(get(&server, "/ok"), "OK\n");
     let worker = process::worker(&server);
-    let clients = waiting(&server, "/long");
+    let clients = waiting(&server, connections(), "/long");
     process::frozen(worker, || drop(clients));
     all_wait(0, || get(&server, "/status"));
     assert_eq!(get(&server, "/ok"), "OK\n");
@@ -143,11 +146,34 @@ fn ten_thousand_streams_that_go_at_once_leave_nothing_behind() {
 #[test]
 fn a_worker_that_must_exit_drops_ten_thousand_streams() {
     let mut server = http2();
-    let clients = waiting(&server, "/long");
+    let clients = waiting(&server, connections(), "/long");
     server.signal(Signal::TERM).unwrap();
     assert!(server.wait(PATIENCE).unwrap().success());
     for mut client in clients {
         while client.next().is_some() {}
     }
     assert_eq!(alarms(&server), [""; 0]);
+}
+
+#[test]
+fn however_many_are_due_at_once_others_get_their_turn() {
+    let server = http2();
+    let worker = process::worker(&server);
+    let mut other = Http2::connect(server.addr());
+    let clients = waiting(&server, 6, "/heavy");
+    let last = Instant::now();
+    process::frozen(worker, || {
+        other.get("/status");
+        // When it goes on, the worker finds all of them due.
+        thread::sleep(Duration::from_secs(4).saturating_sub(last.elapsed()));
+    });
+    other.answers(1);
+    // The loop has turned, and would come back to this one when all the others are done.
+    other.get("/status");
+    let (_, status) = other.answers(1).remove(0);
+    assert!(busy(std::str::from_utf8(&status.body).unwrap()) > 0);
+    for mut client in clients {
+        client.answers(STREAMS);
+    }
+    quits_in_peace(server);
 }

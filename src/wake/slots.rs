@@ -69,6 +69,15 @@ pub(crate) struct Batch {
     first: u32,
 }
 
+impl Batch {
+    pub(crate) const EMPTY: Batch = Batch { first: END };
+
+    /// Whether nobody is left, not even one who has gone.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == END
+    }
+}
+
 impl<T: Copy> Slots<T> {
     pub(crate) const fn new() -> Slots<T> {
         Slots {

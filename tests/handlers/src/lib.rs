@@ -35,6 +35,7 @@ content_by_rust::module! {
     panic_in_part,
     // waits.rs
     wait,
+    heavy,
     zero_sleeps,
     wakes_itself,
     stop,

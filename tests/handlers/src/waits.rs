@@ -24,6 +24,13 @@ pub async fn wait(request: &mut Request) -> Result<Response> {
     Ok(Response::text("waited\n"))
 }
 
+/// Four seconds, and then a millisecond in which the worker does nothing else.
+pub async fn heavy(_: &mut Request) -> Result<Response> {
+    sleep(Duration::from_secs(4)).await;
+    std::thread::sleep(Duration::from_millis(1));
+    Ok(Response::text("heavy\n"))
+}
+
 /// Set by `stop` for good.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
