@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// Written by `make results`: not there before it has run.
-const GENERATED: [&str; 2] = ["docs/results.md", "docs/results.zh-CN.md"];
+/// Written by `make results` and `make scale`: not there before it has run.
+const GENERATED: [&str; 3] = [
+    "docs/results.md",
+    "docs/results.zh-CN.md",
+    "docs/scale.md",
+];
 
 /// Documents that are not where they are read: the frames of those.
-const FRAMES: &str = "xtask/src/results/";
+const FRAMES: [&str; 2] = ["xtask/src/results/", "rerun/src/scale/"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -40,7 +44,7 @@ fn documents() -> BTreeMap<String, String> {
                     .to_str()
                     .unwrap()
                     .to_owned();
-                if !file.starts_with(FRAMES) {
+                if !FRAMES.iter().any(|folder| file.starts_with(folder)) {
                     found.insert(file, fs::read_to_string(path).unwrap());
                 }
             }

@@ -142,6 +142,7 @@ fn page(scale: &Scale) -> String {
         ("{load}", number(machine.load_average)),
         ("{files}", n(machine.open_files as f64)),
         ("{rate}", n(scale.rate)),
+        ("{due}", n((scale.rate / 1e3).round())),
         ("{rounds}", scale.rounds.to_string()),
         ("{minutes}", n((scale.took_s / 60.0).ceil())),
         ("{nginx}", nginx(scale)),
