@@ -7,11 +7,7 @@ use std::path::{Path, PathBuf};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Written by `make results` and `make scale`: not there before it has run.
-const GENERATED: [&str; 3] = [
-    "docs/results.md",
-    "docs/results.zh-CN.md",
-    "docs/scale.md",
-];
+const GENERATED: [&str; 3] = ["docs/results.md", "docs/results.zh-CN.md", "docs/scale.md"];
 
 /// Documents that are not where they are read: the frames of those.
 const FRAMES: [&str; 2] = ["xtask/src/results/", "rerun/src/scale/"];
