@@ -165,7 +165,7 @@ impl Contender {
 }
 
 /// The repository's root.
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest_dir.parent().unwrap_or(manifest_dir).to_owned()
 }
