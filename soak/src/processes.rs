@@ -88,17 +88,21 @@ pub fn targets(pid: u32) -> Option<Vec<String>> {
     Some(targets.map(|target| target.display().to_string()).collect())
 }
 
-/// The clients' ports of the connections that a process has to one of its own.
+/// How often the table of sockets is read. It changes meanwhile, and a reading may miss some that are there all the time.
+const READINGS: usize = 5;
+
+/// The clients' ports of the connections that a process has to one of its own, which must not change meanwhile.
 pub fn clients(pid: u32, own: &[u16]) -> Result<BTreeSet<u16>> {
     let targets = targets(pid).with_context(|| format!("process {pid}"))?;
     let inodes: BTreeSet<u64> = targets.iter().filter_map(|target| socket(target)).collect();
-    let is_client =
-        |tcp: &Tcp| own.contains(&tcp.local) && tcp.state != LISTEN && inodes.contains(&tcp.inode);
-    Ok(tcp()?
-        .into_iter()
-        .filter(is_client)
-        .map(|tcp| tcp.remote)
-        .collect())
+    let mut ports = BTreeSet::new();
+    for _ in 0..READINGS {
+        let connections = tcp()?.into_iter().filter(|tcp| {
+            own.contains(&tcp.local) && tcp.state != LISTEN && inodes.contains(&tcp.inode)
+        });
+        ports.extend(connections.map(|tcp| tcp.remote));
+    }
+    Ok(ports)
 }
 
 fn socket(target: &str) -> Option<u64> {

@@ -54,6 +54,8 @@ impl World {
 pub struct Connections {
     open: Mutex<BTreeMap<u16, u64>>,
     cut: Mutex<BTreeSet<u64>>,
+    /// The ports that each kill has cut.
+    kills: Mutex<Vec<(Instant, BTreeSet<u16>)>>,
     next: AtomicU64,
 }
 
@@ -66,12 +68,18 @@ pub struct Connection<'a> {
 }
 
 impl Connections {
-    pub fn open(&self, port: u16) -> Connection<'_> {
+    /// A connection that the client has begun to make at `begun`. A worker may have been killed since that had it.
+    pub fn open(&self, port: u16, begun: Instant) -> Connection<'_> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.open
-            .lock()
-            .expect("nobody panics here")
-            .insert(port, id);
+        let mut open = self.open.lock().expect("nobody panics here");
+        open.insert(port, id);
+        let kills = self.kills.lock().expect("nobody panics here");
+        if kills
+            .iter()
+            .any(|(time, ports)| *time >= begun && ports.contains(&port))
+        {
+            self.cut.lock().expect("nobody panics here").insert(id);
+        }
         Connection {
             all: self,
             port,
@@ -80,14 +88,15 @@ impl Connections {
     }
 
     /// Says that the worker which has these connections is about to be killed; how many there are.
-    pub fn cut(&self, ports: impl IntoIterator<Item = u16>) -> usize {
+    pub fn cut(&self, ports: BTreeSet<u16>) -> usize {
         let open = self.open.lock().expect("nobody panics here");
-        let ids: Vec<u64> = ports
-            .into_iter()
-            .filter_map(|port| open.get(&port).copied())
-            .collect();
-        let count = ids.len();
+        let ids = ports.iter().filter_map(|port| open.get(port).copied());
         self.cut.lock().expect("nobody panics here").extend(ids);
+        let count = ports.len();
+        self.kills
+            .lock()
+            .expect("nobody panics here")
+            .push((Instant::now(), ports));
         count
     }
 }
@@ -181,17 +190,18 @@ mod tests {
     #[test]
     fn a_kill_cuts_the_connections_of_its_worker_and_no_others() {
         let all = Connections::default();
-        let (one, other) = (all.open(1), all.open(2));
-        let gone = all.open(3);
-        drop(gone);
-        assert_eq!(all.cut([1, 3, 4]), 1);
+        let begun = Instant::now();
+        let (one, other) = (all.open(1, begun), all.open(2, begun));
+        assert_eq!(all.cut([1, 4].into()), 2);
         assert!(one.is_cut() && !other.is_cut());
         // A port that is used again belongs to another connection.
-        let again = all.open(1);
+        let again = all.open(1, Instant::now() + Duration::from_nanos(1));
         drop(one);
         assert!(!again.is_cut());
-        assert_eq!(all.cut([1]), 1);
+        all.cut([1].into());
         assert!(again.is_cut());
+        // One that its client has not heard of when its worker was killed.
+        assert!(all.open(4, begun).is_cut());
     }
 
     #[test]
@@ -203,7 +213,6 @@ mod tests {
         assert!(outages.since(before) && outages.since(Instant::now()));
         outages.end();
         assert!(outages.since(before));
-        std::thread::yield_now();
         let after = Instant::now() + Duration::from_nanos(1);
         assert!(!outages.since(after));
     }

@@ -23,6 +23,7 @@ pub async fn session(
 ) {
     let mut left = cases;
     while !left.is_empty() {
+        let begun = Instant::now();
         let stream = match connect(world.http1, &manners).await {
             Ok(stream) => stream,
             Err(e) => {
@@ -34,7 +35,7 @@ pub async fn session(
             }
         };
         let port = stream.local_addr().expect("it is connected").port();
-        let connection = world.connections.open(port);
+        let connection = world.connections.open(port, begun);
         let exchanges = left.drain(..).map(Exchange::new).collect();
         left = Session {
             world,

@@ -47,6 +47,7 @@ async fn connection(
         world.ledger.wrong(Protocol::Http2, cases[0].handler, &why);
         Vec::new()
     };
+    let begun = Instant::now();
     let stream = match connect(world.http2, manners).await {
         Ok(stream) => stream,
         Err(e) => return failed(format!("no connection: {e}")),
@@ -59,7 +60,7 @@ async fn connection(
     let shared = Shared {
         world,
         manners,
-        connection: world.connections.open(port),
+        connection: world.connections.open(port, begun),
         left: AtomicBool::new(false),
         worker: AtomicU32::new(0),
     };
