@@ -5,9 +5,10 @@ use crate::request::Request;
 use crate::response::{Error, Result};
 use crate::task::TaskRef;
 use std::fmt;
-use std::future::{IntoFuture, poll_fn};
+use std::future::{Future, IntoFuture, poll_fn};
+use std::mem;
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 
 /// The body of a request, on its way in: what [`Request::body`] returns.
 pub struct Body<'a> {
@@ -74,26 +75,24 @@ impl<'a> Body<'a> {
     /// The status that nginx answers such a body with: 413, 408, 400.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>> {
         let mut chunk = Vec::new();
-        let more = self.append_to(&mut chunk).await?;
+        let _reading = Reading(self.request.task());
+        let more = poll_fn(|cx| self.poll_append(cx, &mut chunk)).await?;
         Ok(more.then_some(chunk))
     }
 
     /// Appends the next part. False at the end.
-    async fn append_to(&mut self, to: &mut Vec<u8>) -> Result<bool> {
-        let raw = self.request.raw();
+    fn poll_append(&mut self, cx: &Context<'_>, to: &mut Vec<u8>) -> Poll<Result<bool>> {
+        let (raw, task) = (self.request.raw(), self.request.task());
         let reader = match &mut self.reader {
             Some(reader) => reader,
             None => self.reader.insert(BodyReader::open(raw).map_err(refused)?),
         };
-        let reading = Reading(self.request.task());
-        poll_fn(|cx| match reader.read(raw, to) {
-            Poll::Ready(more) => Poll::Ready(more.map_err(refused)),
-            Poll::Pending => {
-                reading.0.read_body(cx.waker());
-                Poll::Pending
-            }
-        })
-        .await
+        let more = reader.read(raw, to);
+        match more.is_pending() {
+            true => task.read_body(cx.waker()),
+            false => task.end_read_body(),
+        }
+        more.map_err(refused)
     }
 }
 
@@ -110,16 +109,40 @@ fn refused(error: BodyError) -> Error {
     Error::new(error.0)
 }
 
+/// The future that reads a [`Body`] whole.
+#[must_use = "futures do nothing unless awaited"]
+pub struct ReadBody<'a> {
+    body: Body<'a>,
+    whole: Vec<u8>,
+    _reading: Reading,
+}
+
 impl<'a> IntoFuture for Body<'a> {
     type Output = Result<Vec<u8>>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Result<Vec<u8>>> + 'a>>;
+    type IntoFuture = ReadBody<'a>;
 
-    fn into_future(mut self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let mut body = Vec::new();
-            while self.append_to(&mut body).await? {}
-            Ok(body)
-        })
+    fn into_future(self) -> ReadBody<'a> {
+        ReadBody {
+            _reading: Reading(self.request.task()),
+            body: self,
+            whole: Vec::new(),
+        }
+    }
+}
+
+impl Future for ReadBody<'_> {
+    type Output = Result<Vec<u8>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Vec<u8>>> {
+        let this = self.get_mut();
+        while ready!(this.body.poll_append(cx, &mut this.whole))? {}
+        Poll::Ready(Ok(mem::take(&mut this.whole)))
+    }
+}
+
+impl fmt::Debug for ReadBody<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadBody").finish_non_exhaustive()
     }
 }
 

@@ -54,6 +54,7 @@ mod config;
 mod handlers;
 mod limit;
 mod log;
+mod memory;
 mod module;
 mod observer;
 mod one_line;
@@ -81,7 +82,7 @@ mod worker;
 
 pub use args::{Arg, ArgError, Args, FromArg, Status, Value};
 pub use background::{every, spawn};
-pub use body::Body;
+pub use body::{Body, ReadBody};
 pub use limit::Limited;
 pub use log::{Level, log};
 pub use post_args::{PostArgs, ReadPostArgs};

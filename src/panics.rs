@@ -6,6 +6,7 @@ use crate::worker;
 use std::any::Any;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::OnceLock;
 
 /// Runs code that is not ours and may panic.
 #[inline]
@@ -30,13 +31,17 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
+
 /// From here on a panic on the event thread is a line in the error log, with the connection of
 /// its request if it has one, or the name of its background task.
 pub(crate) fn log() {
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
+    static BEFORE: OnceLock<Hook> = OnceLock::new();
+    BEFORE.get_or_init(panic::take_hook);
+    // A closure that holds nothing needs no memory.
+    panic::set_hook(Box::new(|info| {
         let Some(worker) = worker::here() else {
-            return before(info);
+            return BEFORE.get().into_iter().for_each(|before| before(info));
         };
         let level = Level::Error as usize;
         match (worker.current(), worker.background.current()) {

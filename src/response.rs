@@ -2,6 +2,7 @@
 
 use crate::abi::NgxRequest;
 use crate::log::Level;
+use crate::memory;
 use crate::parse;
 use crate::wake::Key;
 use std::fmt;
@@ -82,7 +83,7 @@ pub struct Response {
     pub(crate) head: Head,
     pub(crate) body: Option<Bytes>,
     /// What is not sent from here. Boxed, for it is rare.
-    pub(crate) instead: Option<Box<Instead>>,
+    pub(crate) instead: Option<Box<[Instead; 1]>>,
 }
 
 /// What a handler returns in place of an answer that is whole.
@@ -125,13 +126,14 @@ impl Response {
 
     pub(crate) fn instead(instead: Instead) -> Response {
         let mut response = Response::new(200);
-        response.instead = Some(Box::new(instead));
+        response.instead = memory::boxed(instead);
+        assert!(response.instead.is_some(), "memory for an answer");
         response
     }
 
     /// Whether this is the end of an answer that has been sent.
     pub(crate) fn is_streamed(&self) -> bool {
-        matches!(self.instead.as_deref(), Some(Instead::Streamed))
+        matches!(self.instead.as_deref(), Some([Instead::Streamed]))
     }
 
     /// 200 with a body whose type nginx chooses: by the `types` of the location, from the path's
@@ -189,7 +191,9 @@ impl Response {
     /// is a name that is no token or a value with a control character: neither can split an
     /// answer in two. `Content-Type` has [a method of its own](Response::content_type).
     pub fn header(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Response {
-        self.head.headers.push((name.into(), value.into()));
+        let headers = &mut self.head.headers;
+        headers.try_reserve(1).expect("memory for a header line");
+        headers.push((name.into(), value.into()));
         self
     }
 }
@@ -216,7 +220,7 @@ impl fmt::Debug for Response {
 #[derive(Debug)]
 pub struct Error {
     status: u16,
-    message: Option<Box<str>>,
+    message: Option<String>,
 }
 
 impl Error {
@@ -230,7 +234,7 @@ impl Error {
 
     /// Says why, for the error log: at `error` for 500 and above, else at `info`.
     pub fn because(mut self, message: impl fmt::Display) -> Error {
-        self.message = Some(message.to_string().into());
+        self.message = memory::text(message);
         self
     }
 
@@ -304,11 +308,14 @@ pub(crate) fn check_header(name: &[u8], value: &[u8]) -> std::result::Result<(),
     {
         return Err(format!("header \"{shown}\" is not the handler's to set"));
     }
-    check_value(&shown.to_string(), value)
+    check_value(shown, value)
 }
 
 /// Why a text cannot be the value of a header line, if so.
-pub(crate) fn check_value(name: &str, value: &[u8]) -> std::result::Result<(), String> {
+pub(crate) fn check_value(
+    name: impl fmt::Display,
+    value: &[u8],
+) -> std::result::Result<(), String> {
     if parse::is_header_value(value) {
         return Ok(());
     }

@@ -425,7 +425,7 @@ impl TaskRef {
         // SAFETY: the future has been made and waits (invariant 1).
         match unsafe { (this.poll)(header, worker) } {
             // SAFETY: held since the task waits; not used any more (invariant 3).
-            Step::Answered(rc) => unsafe { ngx_http_finalize_request(this.request.as_ptr(), rc) },
+            Step::Answered(rc) => unsafe { this.request.finalize(rc) },
             Step::Pending if this.state.get() == State::Cancelled => {
                 this.leave(worker, End::Aborted);
                 // SAFETY: the future waits, so nobody polls it (invariant 1).

@@ -102,6 +102,9 @@ pub(crate) unsafe fn started() -> Option<&'static Worker> {
 /// nginx or the system has not what it takes: the next request may try again.
 #[cold]
 pub(crate) fn start() -> io::Result<&'static Worker> {
+    let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+    let next_turn = Event::leak(on_next_turn).ok_or_else(no_memory)?;
+    let hold = Event::leak(on_hold).ok_or_else(no_memory)?;
     let bell = EventFd::new()?;
     let connection = abi::watch_fd(bell.0.as_fd(), on_bell)
         .ok_or_else(|| io::Error::other("worker_connections are not enough"))?;
@@ -110,8 +113,8 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
         tasks: Slots::new(),
         rest: Cell::new(Batch::EMPTY),
         running: Cell::new(false),
-        next_turn: Event::leak(on_next_turn),
-        hold: Event::leak(on_hold),
+        next_turn,
+        hold,
         waiting: Cell::new(0),
         overload: Overload::new(),
         observer: Observer::new(),
@@ -312,10 +315,13 @@ extern "C" fn on_bell(_: *mut ngx_event_t) {
     };
     EventFd::silence(abi::connection_fd(connection));
     let mut batch = Vec::new();
-    DOOR.take(&mut batch);
+    let all = DOOR.take(&mut batch);
     worker.run_ready(|worker| {
         for key in batch {
             worker.wake(key);
+        }
+        if all {
+            worker.tasks.queue_all();
         }
     });
 }

@@ -29,10 +29,10 @@ struct AlarmState {
 struct TestAlarm(Rc<AlarmState>);
 
 impl Alarm for TestAlarm {
-    fn create() -> TestAlarm {
+    fn create() -> Option<TestAlarm> {
         let state = Rc::new(AlarmState::default());
         world(|world| world.alarms.borrow_mut().push(state.clone()));
-        TestAlarm(state)
+        Some(TestAlarm(state))
     }
 
     fn bind(&self, queue: NonNull<Queue<TestAlarm>>) {
@@ -212,7 +212,7 @@ impl World {
     fn start(&self, wait: usize, delay: u64, then: &[Op]) {
         let node = self.node(wait);
         let deadline = self.now.get() + delay;
-        let queue = self.timers.queue(delay);
+        let queue = self.timers.queue(delay).unwrap();
         timers::push(queue, node.as_ref(), deadline, waker(wait, then));
         self.waiting
             .borrow_mut()
@@ -341,7 +341,8 @@ fn those_who_wait_as_long_end_in_the_order_of_their_coming() {
         for wait in [3, 1, 2, 0] {
             let waker = Waker::from(Arc::new(Ordered(wait, order.clone())));
             let (node, deadline) = (world.node(wait), world.now.get() + 20);
-            timers::push(world.timers.queue(20), node.as_ref(), deadline, waker);
+            let queue = world.timers.queue(20).unwrap();
+            timers::push(queue, node.as_ref(), deadline, waker);
         }
         world.timers.cancel(&world.node(2));
         world.cached.set(world.now.get() + 20);

@@ -45,7 +45,9 @@ impl BodyReader {
         // the copy fills (invariant 1).
         unsafe {
             let size = shim::cbr_body_piece_size(piece);
-            to.reserve(size);
+            if to.try_reserve(size).is_err() {
+                return Poll::Ready(Err(BodyError(500)));
+            }
             let room = to.spare_capacity_mut().as_mut_ptr().cast();
             if shim::cbr_body_piece_copy(piece, room, size) != 0 {
                 return Poll::Ready(Err(BodyError(500)));

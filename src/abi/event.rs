@@ -1,6 +1,7 @@
 //! Events and timers of nginx's loop.
 
 use super::shim;
+use crate::memory;
 use crate::one_line::OneLine;
 use nginx_sys::*;
 use std::cell::{Cell, UnsafeCell};
@@ -22,7 +23,8 @@ pub(crate) struct Event {
 
 impl Event {
     /// A new event, in memory that nobody frees by itself; `handler` runs on the event thread.
-    pub(crate) fn leak(handler: unsafe extern "C" fn(*mut ngx_event_t)) -> &'static Event {
+    /// `None` where memory is short.
+    pub(crate) fn leak(handler: unsafe extern "C" fn(*mut ngx_event_t)) -> Option<&'static Event> {
         // SAFETY: zeroes are valid for both plain C structures (invariant 6).
         let (mut event, mut connection) = unsafe {
             (
@@ -33,14 +35,14 @@ impl Event {
         connection.fd = -1;
         event.handler = Some(handler);
         event.log = cycle_log();
-        let this: &'static Event = Box::leak(Box::new(Event {
+        let event = memory::boxed(Event {
             event: UnsafeCell::new(event),
             connection: UnsafeCell::new(connection),
             context: Cell::new(NonNull::dangling()),
-        }));
-        // SAFETY: nobody else knows the event yet (invariant 6).
-        unsafe { (*this.event.get()).data = this.connection.get().cast() };
-        this
+        });
+        let [this] = Box::leak(event?);
+        this.event.get_mut().data = this.connection.get().cast();
+        Some(this)
     }
 
     /// What [`Event::context`] gives back.

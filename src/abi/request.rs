@@ -1,6 +1,7 @@
 //! A request as nginx has it.
 
 use super::{ComplexValue, Kept, bytes, event, shim};
+use crate::memory;
 use nginx_sys::*;
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -161,7 +162,7 @@ impl NgxRequest {
         // (invariant 1).
         unsafe {
             let node = ngx_pool_cleanup_add(self.pool(), size_of::<Datum>()).as_mut()?;
-            let value = NonNull::from(Box::leak(Box::new(T::default())));
+            let value = NonNull::from(Box::leak(memory::boxed(T::default())?));
             node.data.cast::<Datum>().write(Datum {
                 request: self,
                 type_id: TypeId::of::<T>(),
@@ -255,11 +256,13 @@ impl NgxRequest {
         if names.is_empty() {
             return Ok(());
         }
-        let names = names.iter().map(|name| ngx_str_t {
+        let strings = names.iter().map(|name| ngx_str_t {
             len: name.len(),
             data: name.as_ptr().cast_mut(),
         });
-        let names: Vec<ngx_str_t> = names.collect();
+        let mut names: Vec<ngx_str_t> = Vec::new();
+        names.try_reserve_exact(strings.len()).map_err(|_| ())?;
+        names.extend(strings);
         // SAFETY: the request lives; the names are read and not kept (invariant 1).
         match unsafe { shim::cbr_headers_in_remove(self.as_ptr(), names.as_ptr(), names.len()) } {
             0 => Ok(()),
@@ -323,6 +326,16 @@ impl NgxRequest {
             0 => Ok(()),
             _ => Err(()),
         }
+    }
+
+    /// Ends one use of the request, which may free it.
+    ///
+    /// # Safety
+    ///
+    /// The request is held for this, and not used any more where it is held for nothing else.
+    pub(crate) unsafe fn finalize(self, rc: ngx_int_t) {
+        // SAFETY: by the caller's promise (invariant 3).
+        unsafe { shim::cbr_request_finalize(self.as_ptr(), rc) }
     }
 
     /// Has the error log name this request from now on; its connection.
@@ -402,7 +415,7 @@ impl NgxRequest {
 struct Datum {
     request: NgxRequest,
     type_id: TypeId,
-    /// From a `Box`.
+    /// From a `Box`, of an array of one.
     value: NonNull<dyn Any>,
 }
 

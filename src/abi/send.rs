@@ -34,7 +34,8 @@ pub(crate) unsafe fn send(
         instead,
     } = response;
     if let Some(instead) = instead {
-        return redirect(request, key, head.headers, *instead);
+        let [instead] = *instead;
+        return redirect(request, key, head.headers, instead);
     }
 
     let status = head.status;
@@ -252,7 +253,10 @@ fn check_and_add_headers(
     key: Key,
     headers: Vec<(Bytes, Bytes)>,
 ) -> Result<(), ngx_int_t> {
-    let mut lines = Vec::with_capacity(headers.len());
+    let mut lines = Vec::new();
+    lines
+        .try_reserve_exact(headers.len())
+        .map_err(|_| INTERNAL_SERVER_ERROR)?;
     for (name, value) in headers {
         let name = pin(request, key, name).ok_or(INTERNAL_SERVER_ERROR)?;
         let value = pin(request, key, value).ok_or(INTERNAL_SERVER_ERROR)?;

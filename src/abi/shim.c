@@ -78,6 +78,25 @@ cbr_request_wait(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
 }
 
 
+/*
+ * An HTTP/2 stream that is terminated stays until nginx's frames for it have
+ * been sent, and in a turn of our own nobody sends them.
+ */
+
+void
+cbr_request_finalize(ngx_http_request_t *r, ngx_int_t rc)
+{
+#if (NGX_HTTP_V2)
+    if (rc == NGX_ERROR && r->stream) {
+        ngx_post_event(r->stream->connection->connection->write,
+                       &ngx_posted_events);
+    }
+#endif
+
+    ngx_http_finalize_request(r, rc);
+}
+
+
 ngx_uint_t
 cbr_request_client_gone(const ngx_http_request_t *r)
 {

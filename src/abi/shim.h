@@ -32,6 +32,7 @@ ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
 ngx_int_t cbr_request_wait(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
+void cbr_request_finalize(ngx_http_request_t *r, ngx_int_t rc);
 ngx_uint_t cbr_request_client_gone(const ngx_http_request_t *r);
 ngx_uint_t cbr_request_has_error_page(ngx_http_request_t *r, ngx_uint_t status);
 ngx_int_t cbr_request_variable(ngx_http_request_t *r, const u_char *name,

@@ -1,6 +1,7 @@
 //! Subrequests whose answers are kept in memory.
 
 use super::{NgxRequest, bytes, shim};
+use crate::memory;
 use crate::worker;
 use nginx_sys::*;
 use std::cell::Cell;
@@ -96,21 +97,25 @@ impl PendingSubrequest {
             Outcome::Answered(sr) => sr,
             Outcome::Failed => return Some(Err(SubrequestError::Failed)),
         };
-        let headers = sr.response_headers();
-        let headers = headers.map(|(name, value)| (name.to_vec(), value.to_vec()));
-        let headers = headers.collect();
-        let mut body = ngx_str_t::empty();
-        // SAFETY: a subrequest lives as long as its main request (invariant 1).
-        Some(Ok(unsafe {
-            let status = shim::cbr_subrequest_status(sr.as_ptr());
-            shim::cbr_subrequest_body(sr.as_ptr(), &mut body);
-            (
-                u16::try_from(status).unwrap_or(500),
-                headers,
-                bytes(body).to_vec(),
-            )
-        }))
+        Some(answer(sr).ok_or(SubrequestError::Failed))
     }
+}
+
+/// What a subrequest has been answered; `None` where memory is short.
+fn answer(sr: NgxRequest) -> Option<Answer> {
+    let mut headers = Vec::new();
+    for (name, value) in sr.response_headers() {
+        headers.try_reserve(1).ok()?;
+        headers.push((memory::copied(name)?, memory::copied(value)?));
+    }
+    let mut body = ngx_str_t::empty();
+    // SAFETY: a subrequest lives as long as its main request (invariant 1).
+    let (status, body) = unsafe {
+        shim::cbr_subrequest_body(sr.as_ptr(), &mut body);
+        (shim::cbr_subrequest_status(sr.as_ptr()), bytes(body))
+    };
+    let status = u16::try_from(status).unwrap_or(500);
+    Some((status, headers, memory::copied(body)?))
 }
 
 /// nginx finalizes a subrequest of ours with `rc`; what is returned takes its place.

@@ -4,6 +4,7 @@ pub(crate) mod table;
 
 use self::table::{NEVER, Refused};
 use crate::abi::{self, Zone};
+use crate::memory;
 use crate::module;
 use crate::response::{Error, Result};
 use crate::worker;
@@ -89,10 +90,15 @@ impl<'n> SharedZone<'n> {
     }
 
     /// The value of a key.
+    ///
+    /// # Panics
+    ///
+    /// Where memory is short.
     pub fn get(&self, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
         let (key, now) = (key.as_ref(), abi::cached_now());
         let zone = self.zone().ok()?;
-        zone.with(|table, slab| table.get(slab, key, now).map(<[u8]>::to_vec))
+        let copy = zone.with(|table, slab| table.get(slab, key, now).map(memory::copied));
+        copy.map(|copy| copy.expect("memory for a value"))
     }
 
     /// Gives a key a value, in place of the one it may have. After `ttl` it is over; without one

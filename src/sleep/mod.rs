@@ -26,7 +26,7 @@ use timers::{Alarm, Node, Queue};
 /// # Panics
 ///
 /// When it is polled on a thread that is not nginx's event thread: other threads have timers of
-/// their own.
+/// their own. Where memory is short.
 pub fn sleep(duration: Duration) -> Sleep {
     let msec = duration.as_secs().saturating_mul(1000);
     let msec = msec.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into());
@@ -95,6 +95,7 @@ impl Sleep {
         let worker = worker::here().expect("sleep() outside nginx's event thread");
         let waker = wake::cloned(cx.waker());
         let queue = worker.timers.queue(self.msec);
+        let queue = queue.expect("memory for a timer");
         let deadline = abi::now() + self.msec;
         self.state = State::Waiting(Node::new());
         if let State::Waiting(node) = &self.state {
@@ -148,12 +149,12 @@ impl TimerAlarm {
 }
 
 impl Alarm for TimerAlarm {
-    fn create() -> TimerAlarm {
-        let event = Event::leak(on_timer);
+    fn create() -> Option<TimerAlarm> {
+        let event = Event::leak(on_timer)?;
         // A request that waits keeps its worker by the worker's own timer, and background tasks,
         // which wait here as well, must not (invariant 4).
         event.set_cancelable(true);
-        TimerAlarm(event)
+        Some(TimerAlarm(event))
     }
 
     fn bind(&self, queue: NonNull<Queue<TimerAlarm>>) {

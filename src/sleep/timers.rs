@@ -26,7 +26,8 @@ use std::task::Waker;
 
 /// Something that calls [`Timers::expire`] once, when its time has come.
 pub(crate) trait Alarm: Sized {
-    fn create() -> Self;
+    /// `None` where memory is short.
+    fn create() -> Option<Self>;
     /// Called once: `queue` is what to expire. It lives as long as the alarm.
     fn bind(&self, queue: NonNull<Queue<Self>>);
     /// Goes off at `deadline`, or before that, and forgets an earlier order.
@@ -150,41 +151,34 @@ impl<A: Alarm> Timers<A> {
         }
     }
 
-    /// The queue of those who wait for `delay` milliseconds.
+    /// The queue of those who wait for `delay` milliseconds; `None` where memory is short.
     #[inline]
-    pub(crate) fn queue(&self, delay: u64) -> NonNull<Queue<A>> {
+    pub(crate) fn queue(&self, delay: u64) -> Option<NonNull<Queue<A>>> {
         match self.latest.get() {
             // SAFETY: queues are not freed (3 above; design invariant 6).
-            Some(queue) if unsafe { queue.as_ref() }.delay.get() == delay => queue,
+            Some(queue) if unsafe { queue.as_ref() }.delay.get() == delay => Some(queue),
             _ => self.find_queue(delay),
         }
     }
 
     #[inline(never)]
-    fn find_queue(&self, delay: u64) -> NonNull<Queue<A>> {
+    fn find_queue(&self, delay: u64) -> Option<NonNull<Queue<A>>> {
         let found = self.queues.borrow().get(&delay).copied();
-        let queue = found.unwrap_or_else(|| self.new_queue(delay));
+        let queue = found.or_else(|| self.new_queue(delay))?;
         self.latest.set(Some(queue));
-        queue
+        Some(queue)
     }
 
     #[cold]
-    fn new_queue(&self, delay: u64) -> NonNull<Queue<A>> {
-        let queue = self.spare.borrow_mut().pop().unwrap_or_else(|| {
-            let queue = NonNull::from(Box::leak(Box::new(Queue {
-                delay: Cell::new(0),
-                head: Cell::new(None),
-                tail: Cell::new(None),
-                alarm: A::create(),
-            })));
-            // SAFETY: just made (design invariant 6).
-            unsafe { queue.as_ref() }.alarm.bind(queue);
-            queue
-        });
+    fn new_queue(&self, delay: u64) -> Option<NonNull<Queue<A>>> {
+        let mut queues = self.queues.borrow_mut();
+        queues.try_reserve(1).ok()?;
+        let spare = self.spare.borrow_mut().pop();
+        let queue = spare.or_else(make_queue)?;
         // SAFETY: queues are not freed (3 above; design invariant 6).
         unsafe { queue.as_ref() }.delay.set(delay);
-        self.queues.borrow_mut().insert(delay, queue);
-        queue
+        queues.insert(delay, queue);
+        Some(queue)
     }
 
     /// An empty queue keeps its place unless there are many: clients may choose their delays.
@@ -196,6 +190,7 @@ impl<A: Alarm> Timers<A> {
         // A waker may have retired it before, and its delay be another queue's since.
         if let Entry::Occupied(entry) = queues.entry(queue.delay.get())
             && std::ptr::eq(entry.get().as_ptr(), queue)
+            && self.spare.borrow_mut().try_reserve(1).is_ok()
         {
             self.spare.borrow_mut().push(entry.remove());
             self.latest.set(None);
@@ -211,11 +206,27 @@ impl<A: Alarm> Drop for Timers<A> {
             .values()
             .chain(self.spare.get_mut().iter())
         {
-            // SAFETY: made by Box::leak() in new_queue(), and in one of the two places
+            // SAFETY: leaked by make_queue(), where it was alone, and in one of the two places
             // (design invariant 6).
             drop(unsafe { Box::from_raw(queue.as_ptr()) });
         }
     }
+}
+
+/// A queue that is never freed while its timers live.
+fn make_queue<A: Alarm>() -> Option<NonNull<Queue<A>>> {
+    let mut only = Vec::new();
+    only.try_reserve_exact(1).ok()?;
+    only.push(Queue {
+        delay: Cell::new(0),
+        head: Cell::new(None),
+        tail: Cell::new(None),
+        alarm: A::create()?,
+    });
+    let queue = NonNull::from(only.leak().first_mut()?);
+    // SAFETY: just made (design invariant 6).
+    unsafe { queue.as_ref() }.alarm.bind(queue);
+    Some(queue)
 }
 
 /// Starts a wait, as the last of its queue. Deadlines never decrease from call to call.

@@ -19,6 +19,8 @@ struct Inside<B> {
     /// `None`: closed. Nobody listens yet, or any more.
     bell: Option<B>,
     keys: Vec<Key>,
+    /// There was no memory for a key: nobody knows for whom it was.
+    all: bool,
 }
 
 /// Keys on their way to the event thread.
@@ -33,6 +35,7 @@ impl<B: Bell> Door<B> {
             inside: Mutex::new(Inside {
                 bell: None,
                 keys: Vec::new(),
+                all: false,
             }),
         }
     }
@@ -43,6 +46,7 @@ impl<B: Bell> Door<B> {
             inside: Mutex::new(Inside {
                 bell: None,
                 keys: Vec::new(),
+                all: false,
             }),
         }
     }
@@ -62,6 +66,7 @@ impl<B: Bell> Door<B> {
     pub(crate) fn close(&self) -> Option<B> {
         self.inside(|inside| {
             inside.keys = Vec::new();
+            inside.all = false;
             inside.bell.take()
         })
     }
@@ -70,8 +75,11 @@ impl<B: Bell> Door<B> {
     pub(crate) fn push(&self, key: Key) {
         self.inside(|inside| {
             let Some(bell) = &inside.bell else { return };
-            let first = inside.keys.is_empty();
-            inside.keys.push(key);
+            let first = inside.keys.is_empty() && !inside.all;
+            match inside.keys.try_reserve(1) {
+                Ok(()) => inside.keys.push(key),
+                Err(_) => inside.all = true,
+            }
             if first {
                 // Under the lock: the bell must not be taken away while it rings.
                 bell.ring();
@@ -80,10 +88,14 @@ impl<B: Bell> Door<B> {
     }
 
     /// Called on the event thread after the bell rang and was silenced: takes all keys, and
-    /// leaves `batch`, which is empty, in their place.
-    pub(crate) fn take(&self, batch: &mut Vec<Key>) {
+    /// leaves `batch`, which is empty, in their place. True where somebody else was to be woken as
+    /// well, so that all must be: who wakes without need does no harm.
+    pub(crate) fn take(&self, batch: &mut Vec<Key>) -> bool {
         debug_assert!(batch.is_empty());
-        self.inside(|inside| std::mem::swap(&mut inside.keys, batch));
+        self.inside(|inside| {
+            std::mem::swap(&mut inside.keys, batch);
+            std::mem::take(&mut inside.all)
+        })
     }
 }
 

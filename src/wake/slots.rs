@@ -102,7 +102,7 @@ impl<T: Copy> Slots<T> {
         unsafe { &*self.slots.get() }
     }
 
-    /// Takes a slot; `None` when all are taken.
+    /// Takes a slot; `None` when all are taken, or memory is short.
     #[inline]
     pub(crate) fn insert(&self, occupant: T) -> Option<Key> {
         let index = match self.free.get() {
@@ -122,6 +122,7 @@ impl<T: Copy> Slots<T> {
         let slots = unsafe { &mut *self.slots.get() };
         let index = u32::try_from(slots.len()).ok();
         let index = index.filter(|&index| index < UNQUEUED)?;
+        slots.try_reserve(1).ok()?;
         slots.push(Slot {
             occupant: Cell::new(None),
             generation: Cell::new(1),
@@ -153,6 +154,16 @@ impl<T: Copy> Slots<T> {
             last => self.slots()[last as usize].next.set(key.index()),
         }
         true
+    }
+
+    /// Puts all occupants in the queue.
+    #[cold]
+    pub(crate) fn queue_all(&self) {
+        for (index, slot) in (0..).zip(self.slots()) {
+            if slot.occupant.get().is_some() {
+                self.queue(Key::new(index, slot.generation.get()));
+            }
+        }
     }
 
     /// Whether anybody is in the queue.
@@ -248,6 +259,18 @@ mod tests {
         let mut batch = slots.take_queue();
         assert_eq!(slots.pop(&mut batch), Some(8));
         assert_eq!(slots.pop(&mut batch), None);
+    }
+
+    #[test]
+    fn all_occupants_are_queued_once() {
+        let slots = Slots::new();
+        let keys: Vec<_> = (0..3).map(|n| slots.insert(n).unwrap()).collect();
+        assert!(slots.queue(keys[2]));
+        slots.remove(keys[1]);
+        slots.queue_all();
+        let mut batch = slots.take_queue();
+        let all = std::iter::from_fn(|| slots.pop(&mut batch));
+        assert_eq!(all.collect::<Vec<_>>(), [2, 0]);
     }
 
     #[test]

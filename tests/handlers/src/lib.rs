@@ -8,6 +8,7 @@ mod redirects;
 mod requests;
 mod streams;
 mod subrequests;
+mod thrifty;
 mod waits;
 mod wakes;
 mod zones;
@@ -20,6 +21,7 @@ use redirects::*;
 use requests::*;
 use streams::*;
 use subrequests::*;
+use thrifty::*;
 use waits::*;
 use wakes::*;
 use zones::*;
@@ -128,6 +130,8 @@ content_by_rust::module! {
     set_variable,
     visit,
     visits_dropped,
+    // thrifty.rs
+    thrifty,
     // zones.rs
     zone,
     zone_fill,
