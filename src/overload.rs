@@ -24,15 +24,16 @@ pub(crate) struct Overload {
 }
 
 impl Overload {
-    pub(crate) fn new() -> Overload {
-        let event = Event::leak(on_second);
+    /// `None` where memory is short.
+    pub(crate) fn new() -> Option<Overload> {
+        let event = Event::leak(on_second)?;
         // It keeps no worker.
         event.set_cancelable(true);
-        Overload {
+        Some(Overload {
             event,
             is_quiet: Cell::new(false),
             unsaid: Cell::new(0),
-        }
+        })
     }
 
     pub(crate) fn event(&self) -> &'static Event {

@@ -190,6 +190,10 @@ impl Response {
     /// `Transfer-Encoding`, `Connection` and `Keep-Alive` are logged, and answered with 500. So
     /// is a name that is no token or a value with a control character: neither can split an
     /// answer in two. `Content-Type` has [a method of its own](Response::content_type).
+    ///
+    /// # Panics
+    ///
+    /// Where memory is short.
     pub fn header(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Response {
         let headers = &mut self.head.headers;
         headers.try_reserve(1).expect("memory for a header line");

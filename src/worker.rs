@@ -102,12 +102,17 @@ pub(crate) unsafe fn started() -> Option<&'static Worker> {
 /// nginx or the system has not what it takes: the next request may try again.
 #[cold]
 pub(crate) fn start() -> io::Result<&'static Worker> {
-    let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
-    let next_turn = Event::leak(on_next_turn).ok_or_else(no_memory)?;
-    let hold = Event::leak(on_hold).ok_or_else(no_memory)?;
     let bell = EventFd::new()?;
     let connection = abi::watch_fd(bell.0.as_fd(), on_bell)
         .ok_or_else(|| io::Error::other("worker_connections are not enough"))?;
+    let (Some(next_turn), Some(hold), Some(overload)) = (
+        Event::leak(on_next_turn),
+        Event::leak(on_hold),
+        Overload::new(),
+    ) else {
+        close(bell, connection);
+        return Err(io::ErrorKind::OutOfMemory.into());
+    };
 
     let worker = Worker {
         tasks: Slots::new(),
@@ -116,7 +121,7 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
         next_turn,
         hold,
         waiting: Cell::new(0),
-        overload: Overload::new(),
+        overload,
         observer: Observer::new(),
         current: Cell::new(None),
         timers: Timers::new(),
@@ -147,12 +152,17 @@ pub(crate) fn stop() {
     worker.observer.stop();
     worker.timers.for_each_alarm(|alarm| alarm.event().disarm());
     if let (Some(bell), Some(connection)) = (DOOR.close(), worker.door.take()) {
-        // The connection closes the descriptor.
-        std::mem::forget(bell);
-        abi::unwatch_fd(connection);
+        close(bell, connection);
     }
     #[cfg(feature = "tokio")]
     worker.runtime.stop();
+}
+
+/// Ends the way in from other threads.
+fn close(bell: EventFd, connection: NonNull<ngx_connection_t>) {
+    // The connection closes the descriptor.
+    std::mem::forget(bell);
+    abi::unwatch_fd(connection);
 }
 
 /// Called when a process takes up a new configuration: without a master the process stays, and

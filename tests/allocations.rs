@@ -256,10 +256,12 @@ fn rust_has_no_memory_for_a_workers_first_request() {
         let faults = Faults::new();
         let server = server(&faults);
         let worker = process::worker(&server);
+        let files = process::files(worker).len();
         faults.refuse(Whose::Module, n..=n);
         let answer = ask(&server, &get("/ok"));
         let count = faults.relent();
         let right = ask(&server, &get("/ok"));
+        assert_eq!(process::files(worker).len(), files + 1, "the eventfd");
         assert!(is_honest(&answer, &right), "with allocation {n}: {answer}");
         assert!(right.ends_with("OK\n"));
         survived(server, worker);

@@ -2,42 +2,26 @@
 
 mod support;
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::Resource;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use support::http::{Client, get, request, text};
+use support::http::{Client, request, text};
 use support::{eventually, logged, logged_times, module, nginx_with, process, quits_in_peace};
 use test_nginx::{Server, ServerBuilder};
 
-/// How many descriptors a process may have.
-fn limit_descriptors(pid: u32, limit: u64) {
-    let pid = Pid::from_raw(pid as i32);
-    let before = getrlimit(Resource::Nofile);
-    let limit = Rlimit {
-        current: Some(limit),
-        maximum: before.maximum,
-    };
-    prlimit(pid, Resource::Nofile, limit).expect("a limit for a process of our own");
-}
-
-/// Runs `during` while the process can open nothing: with clients that it has let in before, each
+/// Runs `during` while the worker can open nothing: with clients that it has let in before, each
 /// for one error, as nginx closes the connection then.
-fn without_descriptors<R>(
-    server: &Server,
-    during: impl FnOnce(&mut dyn Iterator<Item = Client>) -> R,
-) -> R {
-    let clients: Vec<Client> = (0..25)
-        .map(|_| {
-            let mut client = Client::connect(server.addr());
-            assert_eq!(client.get("/fixed").text(), "fixed");
-            client
-        })
-        .collect();
+fn without_descriptors(server: &Server, during: impl FnOnce(&mut dyn Iterator<Item = Client>)) {
+    let clients = (0..25).map(|_| {
+        let mut client = Client::connect(server.addr());
+        assert_eq!(client.get("/fixed").text(), "fixed");
+        client
+    });
+    let clients: Vec<Client> = clients.collect();
     let worker = process::worker(server);
-    limit_descriptors(worker, 0);
-    let result = during(&mut clients.into_iter());
-    limit_descriptors(worker, 1024);
-    result
+    process::limit(worker, Resource::Nofile, Some(0));
+    during(&mut clients.into_iter());
+    process::limit(worker, Resource::Nofile, None);
 }
 
 const CONFIG: &str = "
@@ -50,11 +34,6 @@ const CONFIG: &str = "
 fn refused(clients: &mut dyn Iterator<Item = Client>, path: &str) {
     let mut client = clients.next().expect("a client");
     assert_eq!(client.get(path).status, 500);
-}
-
-#[track_caller]
-fn answered(server: &Server, path: &str, body: &str) {
-    assert_eq!(text(server, path), body);
 }
 
 #[test]
@@ -72,7 +51,7 @@ fn the_first_request_finds_no_descriptor() {
         line.contains("eventfd() failed: Too many open files"),
         "{line}"
     );
-    answered(&server, "/ok", "OK\n");
+    assert_eq!(text(&server, "/ok"), "OK\n");
     assert_eq!(process::worker(&server), worker);
 }
 
@@ -95,10 +74,9 @@ fn the_first_request_finds_no_connection() {
         "content_by_rust cannot start in this worker: worker_connections are not enough",
     );
     drop(clients);
-    eventually("a connection to be free", || {
-        get(&server, "/fixed").status == 200
-    });
-    answered(&server, "/ok", "OK\n");
+    // What is left is the port's and the master's.
+    eventually("all clients to have gone", || process::sockets(worker) == 2);
+    assert_eq!(text(&server, "/ok"), "OK\n");
     assert_eq!(process::worker(&server), worker);
 }
 
@@ -119,13 +97,8 @@ fn with_tokio() -> ServerBuilder {
 fn tokio_finds_no_descriptor_to_start_with() {
     let server = support::start(with_tokio());
     let worker = process::worker(&server);
-    answered(&server, "/ok", "OK\n");
-    let others = || {
-        let mut files = process::descriptors(worker);
-        files.retain(|file| !file.starts_with("socket:"));
-        files
-    };
-    let before = others();
+    assert_eq!(text(&server, "/ok"), "OK\n");
+    let before = process::files(worker);
     without_descriptors(&server, |clients| {
         for _ in 0..20 {
             refused(clients, "/naps?ms=1");
@@ -138,8 +111,8 @@ fn tokio_finds_no_descriptor_to_start_with() {
         "tokio's threads cannot be started: Too many open files",
         20,
     );
-    assert_eq!(others(), before, "but for those of clients");
-    answered(&server, "/naps?ms=1", "awake\n");
+    assert_eq!(process::files(worker), before);
+    assert_eq!(text(&server, "/naps?ms=1"), "awake\n");
     quits_in_peace(server);
 }
 
@@ -149,7 +122,7 @@ fn a_handler_finds_no_descriptor_for_its_client() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let path = format!("/echo?text=abc&port={port}");
-    answered(&server, "/naps?ms=1", "awake\n");
+    assert_eq!(text(&server, "/naps?ms=1"), "awake\n");
     without_descriptors(&server, |clients| refused(clients, &path));
     logged(&server, "Too many open files (os error 24)");
     let mut client = Client::connect(server.addr());
@@ -169,24 +142,16 @@ fn more_clients_come_than_there_are_descriptors() {
     let server = support::start(support::server_with(CONFIG));
     let worker = process::worker(&server);
     assert_eq!(text(&server, "/ok"), "OK\n");
-    limit_descriptors(worker, 32);
+    process::limit(worker, Resource::Nofile, Some(32));
     let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(server.addr())).collect();
     for client in &mut clients {
         client.send(request("GET", "/wait"));
     }
     logged(&server, "accept4() failed (24: Too many open files)");
     drop(clients);
-    limit_descriptors(worker, 1024);
-    eventually("a client to be let in", || {
-        get(&server, "/ok").text() == "OK\n"
-    });
-    eventually("all others to have gone", || {
-        text(&server, "/ok") == "OK\n"
-            && process::descriptors(worker)
-                .iter()
-                .filter(|file| file.starts_with("socket:"))
-                .count()
-                < 10
-    });
+    process::limit(worker, Resource::Nofile, None);
+    assert_eq!(text(&server, "/ok"), "OK\n");
+    // What is left is the port's and the master's.
+    eventually("all clients to have gone", || process::sockets(worker) == 2);
     assert_eq!(process::worker(&server), worker);
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::Resource;
 use std::fs;
 use support::http::Client;
 use support::{alarms, binary, logged, module, process, wrapped_with};
@@ -50,15 +50,10 @@ fn no_file_can_grow() {
     let server = server();
     let worker = process::worker(&server);
     assert_eq!(post(&server, "/spooled"), (200, true));
-    let maximum = getrlimit(Resource::Fsize).maximum;
-    let limit = |current| {
-        let pid = Pid::from_raw(worker as i32);
-        prlimit(pid, Resource::Fsize, Rlimit { current, maximum }).expect("a limit");
-    };
-    limit(Some(BODY as u64 / 2));
+    process::limit(worker, Resource::Fsize, Some(BODY as u64 / 2));
     assert_eq!(post(&server, "/spooled"), (500, false));
     assert_eq!(post(&server, "/read"), (200, true), "it needs no file");
-    limit(maximum);
+    process::limit(worker, Resource::Fsize, None);
     recovers(&server, worker, "failed (27: File too large)");
 }
 

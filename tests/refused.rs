@@ -2,7 +2,7 @@
 
 mod support;
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::Resource;
 use std::fs;
 use support::http::{Client, get, text};
 use support::{faults, logged, logged_times, module, process, quits_in_peace};
@@ -34,12 +34,7 @@ fn threads_are_refused() {
     let worker = process::worker(&server);
     assert_eq!(text(&server, "/ok"), "OK\n");
     let signals = status(worker, "SigBlk:");
-    let files = || {
-        let mut files = process::descriptors(worker);
-        files.retain(|file| !file.starts_with("socket:"));
-        files
-    };
-    let before = files();
+    let before = process::files(worker);
     for _ in 0..20 {
         assert_eq!(get(&server, "/naps?ms=1").status, 500);
     }
@@ -48,7 +43,7 @@ fn threads_are_refused() {
         "tokio's threads cannot be started: Resource temporarily unavailable",
         20,
     );
-    assert_eq!(files(), before, "but for those of clients");
+    assert_eq!(process::files(worker), before);
     assert_eq!(status(worker, "SigBlk:"), signals);
     assert_eq!(status(worker, "Threads:"), "1");
     assert_eq!(text(&server, "/ok"), "OK\n");
@@ -59,12 +54,9 @@ fn threads_are_refused() {
 fn without_room<R>(pid: u32, during: impl FnOnce() -> R) -> R {
     let size = status(pid, "VmSize:");
     let size: u64 = size.trim_end_matches(" kB").parse().expect("kilobytes");
-    let raw = Pid::from_raw(pid as i32);
-    let maximum = getrlimit(Resource::As).maximum;
-    let limit = |current| Rlimit { current, maximum };
-    prlimit(raw, Resource::As, limit(Some((size + 1024) * 1024))).expect("a limit");
+    process::limit(pid, Resource::As, Some((size + 1024) * 1024));
     let result = during();
-    prlimit(raw, Resource::As, limit(maximum)).expect("no limit");
+    process::limit(pid, Resource::As, None);
     result
 }
 
@@ -95,7 +87,6 @@ fn a_thread_for_blocking_work_is_refused_for_a_while() {
     without_room(worker, || {
         assert_eq!(client.get("/offloads?how=closure").status, 500);
     });
-    eprintln!("{}", server.error_log());
     assert_eq!(text(&server, "/offloads?how=closure"), "closure\n");
     assert_eq!(process::worker(&server), worker);
     quits_in_peace(server);

@@ -1,6 +1,6 @@
 //! A process as the system sees it.
 
-use rustix::process::{Pid, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, kill_process, prlimit};
 use std::fs;
 use test_nginx::{Server, Signal};
 
@@ -42,6 +42,30 @@ pub fn descriptors(pid: u32) -> Vec<String> {
         .collect();
     targets.sort();
     targets
+}
+
+/// As [`descriptors`], but for sockets: clients come and go.
+#[track_caller]
+pub fn files(pid: u32) -> Vec<String> {
+    let mut files = descriptors(pid);
+    files.retain(|file| !file.starts_with("socket:"));
+    files
+}
+
+/// How many sockets the process has.
+#[track_caller]
+pub fn sockets(pid: u32) -> usize {
+    descriptors(pid).len() - files(pid).len()
+}
+
+/// Limits what the process may have of something, as `ulimit` does for those that a shell starts;
+/// `None` is the most that there may be.
+#[track_caller]
+pub fn limit(pid: u32, resource: Resource, current: Option<u64>) {
+    let maximum = getrlimit(resource).maximum;
+    let current = current.or(maximum);
+    let pid = Pid::from_raw(pid as i32);
+    prlimit(pid, resource, Rlimit { current, maximum }).expect("a process of our own");
 }
 
 /// The numbers of the process's descriptors that are `target`.
