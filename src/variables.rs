@@ -4,6 +4,7 @@
 //! have run, and an internal redirect clears what modules have in its context.
 
 use crate::abi::{self, Conf, NgxRequest, Variable};
+use crate::memory;
 use crate::worker;
 use std::cell::Cell;
 
@@ -22,7 +23,7 @@ impl Variable for Pending {
 
     fn value(_: NgxRequest) -> Option<String> {
         let waiting = worker::here().map_or(0, |worker| worker.waiting());
-        Some(waiting.to_string())
+        memory::text(waiting)
     }
 }
 
@@ -34,7 +35,7 @@ impl Variable for HandlerName {
 
     fn value(request: NgxRequest) -> Option<String> {
         let note = request.find_data::<Note>()?;
-        Some(note.handler.get().to_owned())
+        memory::text(note.handler.get())
     }
 }
 
@@ -46,7 +47,7 @@ impl Variable for Wait {
 
     fn value(request: NgxRequest) -> Option<String> {
         let msec = request.find_data::<Note>()?.waited();
-        Some(format!("{}.{:03}", msec / 1000, msec % 1000))
+        memory::text(format_args!("{}.{:03}", msec / 1000, msec % 1000))
     }
 }
 

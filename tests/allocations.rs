@@ -19,7 +19,7 @@ const CONFIG: &str = "
     location = /hello { content_by_rust hello; }
     location = /reply {
         rust_max_delay 5ms;
-        content_by_rust reply body='$arg_a $request_length\\n' delay=$arg_delay status=$arg_status type=$arg_type;
+        content_by_rust reply body='$arg_a $request_method\\n' delay=$arg_delay status=$arg_status type=$arg_type;
     }
     location = /paged { error_page 503 /page; content_by_rust reply status=503 delay=1ms; }
     location = /page { content_by_rust reply body='a page\\n'; }
@@ -166,6 +166,15 @@ fn server(faults: &Faults) -> Server {
     support::start(builder(faults))
 }
 
+/// As [`server`], with a log of all that the module notes.
+fn noting_server(faults: &Faults) -> Server {
+    let config = format!("access_log logs/notes.log notes; {CONFIG}");
+    support::start(builder(faults).config(config).http_config(
+        "rust_shared_zone z 1m;
+         log_format notes '$rust_pending $rust_handler $rust_wait';",
+    ))
+}
+
 /// The worker is the same, and no alarm was but that there is no memory.
 #[track_caller]
 fn survived(mut server: Server, worker: u32) {
@@ -184,7 +193,7 @@ fn survived(mut server: Server, worker: u32) {
 
 fn nginx_has_no_memory(numbers: fn(u64) -> RangeInclusive<u64>) {
     let faults = Faults::new();
-    let server = server(&faults);
+    let server = noting_server(&faults);
     let worker = process::worker(&server);
     for request in requests() {
         let count = each_fails(&server, &faults, Whose::Nginx, numbers, &request);
@@ -293,6 +302,17 @@ fn rust_has_no_memory_for_one_allocation_of_the_modules() {
     }
     let count = each_fails(&server, &faults, Whose::Module, |n| n..=n, &get("/hello"));
     assert_eq!(count, 0, "hello needs none");
+    survived(server, worker);
+}
+
+/// What cannot be noted is not in the log, and the request is answered all the same.
+#[test]
+fn rust_has_no_memory_for_a_note() {
+    let faults = Faults::new();
+    let server = noting_server(&faults);
+    let worker = process::worker(&server);
+    let count = each_fails(&server, &faults, Whose::Module, |n| n..=n, &get("/hello"));
+    assert!(count > 3, "only {count}, for a note and three variables");
     survived(server, worker);
 }
 
