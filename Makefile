@@ -32,5 +32,5 @@ matrix: ## the module built for, loaded into and tested in every nginx: the syst
 scale: ## what it costs one worker that up to 100,000 requests wait in it, beside Lua and echo, and docs/scale.md of it [NGINX=...]
 	@xtask/start scale
 
-test: ## every test of the project
-	@xtask/start test
+test: ## every test of the project; SANITIZE=1 runs them over AddressSanitizer, valgrind and Miri instead [NGINX=...]
+	@xtask/start test $(if $(SANITIZE),--sanitize)

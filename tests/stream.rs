@@ -324,7 +324,13 @@ fn a_reader_that_stops_holds_the_handler_and_not_the_memory() {
     assert!(written(&server) > held);
     stalled(&server);
     let grown = resident(worker).saturating_sub(before);
-    assert!(grown < 8 * 1024, "{grown} KB more than before");
+    // A sanitizer keeps some of what was given back.
+    let most = if support::sanitizer_reports().is_some() {
+        64
+    } else {
+        8
+    };
+    assert!(grown < most * 1024, "{grown} KB more than before");
     client.close();
     accessed(&server, "/bytes?n=16384&size=65536 HTTP/1.0\" 200 ", 1);
     nobody_is_left(&server);

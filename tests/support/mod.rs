@@ -120,6 +120,11 @@ pub fn binary() -> &'static Path {
     Path::new(&settings()["TEST_NGINX_BINARY"])
 }
 
+/// Where a sanitizer around nginx writes its reports, if there is one.
+pub fn sanitizer_reports() -> Option<PathBuf> {
+    std::env::var_os("SANITIZER_REPORTS").map(PathBuf::from)
+}
+
 /// The module of a package, or the shipped one where no package is named.
 pub fn module(package: &str) -> String {
     let dir = Path::new(&settings()["CONTENT_BY_RUST_MODULES_DIR"]);

@@ -10,7 +10,7 @@ use crate::nginx::{self, Choice, Nginx};
 use crate::{project, shell};
 
 /// The package of the module that is shipped.
-const SHIPPED: &str = "ngx-http-rust-module";
+pub const SHIPPED: &str = "ngx-http-rust-module";
 /// Every package's file has this name, as the module in it has: a configuration loads one or the other.
 const FILE: &str = "ngx_http_rust_module.so";
 
@@ -145,9 +145,9 @@ fn put(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
         return Err(e);
     }
     let dir = if is_shipped {
-        project::module_dir()
+        nginx.module_dir()
     } else {
-        project::module_dir().join(&package.name)
+        nginx.module_dir().join(&package.name)
     };
     fs::create_dir_all(&dir)?;
     fs::create_dir_all(project::run_dir())?;
@@ -172,7 +172,11 @@ fn put(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
 /// Runs cargo, and gives the library that it made of the package.
 fn compile(nginx: &Nginx, package: &Package) -> Result<PathBuf> {
     let mut cargo = nginx.cargo();
-    cargo.args(["build", "--release", "--lib", "--no-default-features"]);
+    match nginx.sanitizer {
+        None => drop(cargo.args(["build", "--release"])),
+        Some(sanitizer) => sanitizer.build(&mut cargo)?,
+    }
+    cargo.args(["--lib", "--no-default-features"]);
     cargo.arg("--manifest-path").arg(&package.manifest);
     cargo.arg("--features").arg(&package.features);
     cargo.arg("--message-format=json-render-diagnostics");
@@ -295,7 +299,7 @@ fn test_env(nginx: &Nginx, loaded: &[PathBuf]) -> String {
         "TEST_NGINX_BINARY={}\nTEST_NGINX_LOAD_MODULES={}\nCONTENT_BY_RUST_MODULES_DIR={}\n",
         nginx.binary.display(),
         loaded.join(" "),
-        project::module_dir().display()
+        nginx.module_dir().display()
     )
 }
 
@@ -322,6 +326,7 @@ mod tests {
             dir: "/d".into(),
             cargo_target: "/d/cargo".into(),
             companions: vec!["/m/ndk_http_module.so".into()],
+            sanitizer: None,
         }
     }
 

@@ -23,6 +23,8 @@ pub enum Need {
     Comparing,
     /// What counts instructions, system calls and allocations, and loads what is counted.
     Counting,
+    /// What unpacks a source package.
+    Unpacking,
     /// What the `.t` files are read and asked with, and what the examples ask.
     Testing,
     /// libFuzzer is C++.
@@ -55,6 +57,7 @@ impl Need {
             ],
             Self::Comparing => &["php-fpm", "wrk"],
             Self::Counting => &["valgrind", "nghttp2-client", "strace", "gdb"],
+            Self::Unpacking => &["dpkg-dev"],
             Self::Testing => &["perl", "curl", "redis-server"],
             Self::Fuzzing => &["g++"],
             Self::Containers => &["buildah", "debootstrap", "lintian"],
@@ -69,6 +72,7 @@ impl Need {
             Self::SystemNginx => &["nginx"],
             Self::Comparing => &["wrk"],
             Self::Counting => &["valgrind", "h2load", "strace", "gdb"],
+            Self::Unpacking => &["dpkg-source"],
             Self::Testing => &["perl", "curl", "redis-server"],
             Self::Fuzzing => &["c++"],
             Self::Containers => &["buildah", "debootstrap", "lintian"],

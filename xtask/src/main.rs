@@ -21,6 +21,7 @@ mod publish;
 mod rerun;
 mod results;
 mod run;
+mod sanitize;
 mod scale;
 mod shell;
 mod soak;

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::install::{self, Need};
 use crate::nginx_v::NginxV;
+use crate::sanitize::Sanitizer;
 use crate::{configure, project, shell, source, vendored};
 
 /// Modules beside ours, in the order in which they must be loaded: Lua needs the one before it.
@@ -63,6 +64,8 @@ pub struct Nginx {
     pub cargo_target: PathBuf,
     /// Lua, echo and njs as dynamic modules beside the binary, where they are.
     pub companions: Vec<PathBuf>,
+    /// What it was made with to be tested, where it was made here.
+    pub sanitizer: Option<Sanitizer>,
 }
 
 impl Nginx {
@@ -72,6 +75,14 @@ impl Nginx {
 
     pub fn objs(&self) -> PathBuf {
         self.dir.join("objs")
+    }
+
+    /// Where its modules are put, with the environment of the tests.
+    pub fn module_dir(&self) -> PathBuf {
+        match self.sanitizer {
+            None => project::module_dir(),
+            Some(_) => self.dir.join("module"),
+        }
     }
 
     /// The cargo command, told to build against this nginx and beside the builds for all others.
@@ -150,6 +161,7 @@ pub fn prepare(choice: &Choice) -> Result<Nginx> {
         name: told.name.clone(),
         binary,
         companions: vec![],
+        sanitizer: None,
     };
 
     fs::create_dir_all(&nginx.dir)?;

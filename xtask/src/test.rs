@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
+use crate::sanitize::{self, toolchain};
 use crate::{build, deny, fuzz, image, matrix, project, publish, shell, soak};
 
 /// Module crates that tests load, built along where they are in the workspace.
-const FOR_TESTS: [&str; 9] = [
+pub const FOR_TESTS: [&str; 9] = [
     "test-handlers",
     "test-tokio-handlers",
     "test-background-tasks",
@@ -37,7 +38,7 @@ struct Step {
     run: fn(&Nginx) -> Result<()>,
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 16] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
@@ -70,7 +71,7 @@ const STEPS: [Step; 14] = [
     },
     Step {
         name: "miri",
-        about: "wakers, slots and timers under Miri, where a nightly toolchain has it",
+        about: "what has no FFI, under Miri, where a nightly toolchain has it",
         run: miri,
     },
     Step {
@@ -87,6 +88,16 @@ const STEPS: [Step; 14] = [
         name: "doc",
         about: "the documentation builds without a warning",
         run: doc,
+    },
+    Step {
+        name: "address",
+        about: "cargo test over AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer",
+        run: sanitize::address,
+    },
+    Step {
+        name: "memcheck",
+        about: "a part of cargo test over valgrind's memcheck",
+        run: sanitize::memcheck,
     },
     Step {
         name: "vendored",
@@ -110,11 +121,20 @@ const STEPS: [Step; 14] = [
     },
 ];
 
+/// The steps of `make test SANITIZE=1`: they need no modules but their own.
+const SANITIZE: [&str; 4] = ["address", "memcheck", "miri", "loom"];
+
+/// What `make test` leaves out.
+const ONLY_BY_NAME: [&str; 3] = ["none", "address", "memcheck"];
+
 #[derive(clap::Args)]
 pub struct Options {
     #[command(flatten)]
     choice: Choice,
-    /// The steps to run: all of them when none is named
+    /// Run the steps that look for what C and unsafe Rust may do to memory
+    #[arg(long, conflicts_with = "steps")]
+    sanitize: bool,
+    /// The steps to run; without any all of `make test`
     #[arg(value_parser = STEPS.map(|step| step.name), long_help = list())]
     steps: Vec<String>,
 }
@@ -125,24 +145,26 @@ fn list() -> String {
         .concat()
 }
 
+impl Options {
+    fn wants(&self, step: &Step) -> bool {
+        match self.steps.as_slice() {
+            [] if self.sanitize => SANITIZE.contains(&step.name),
+            [] => !ONLY_BY_NAME.contains(&step.name),
+            named => named.iter().any(|name| name == step.name),
+        }
+    }
+}
+
 pub fn run(options: &Options) -> Result<()> {
     install::install(&[Need::Toolchain, Need::Testing, Need::Browser])?;
     let nginx = nginx::prepare(&options.choice)?;
-    build::shipped(&nginx)?;
-    let packages = packages()?;
-    for package in FOR_TESTS
-        .iter()
-        .filter(|package| packages.iter().any(|name| name == *package))
-    {
-        build::module(&nginx, package)?;
+    let wanted: Vec<&Step> = STEPS.iter().filter(|step| options.wants(step)).collect();
+    if !wanted.iter().all(|step| SANITIZE.contains(&step.name)) {
+        build_modules(&nginx)?;
     }
 
     let mut failed = Vec::new();
-    let wanted = |step: &&Step| match options.steps.as_slice() {
-        [] => step.name != "none",
-        named => named.iter().any(|name| name == step.name),
-    };
-    for step in STEPS.iter().filter(wanted) {
+    for step in wanted {
         eprintln!("\n== {}: {}", step.name, step.about);
         let begun = Instant::now();
         match (step.run)(&nginx) {
@@ -157,6 +179,18 @@ pub fn run(options: &Options) -> Result<()> {
         bail!("failed: {}", failed.join(", "));
     }
     eprintln!("\nall passed");
+    Ok(())
+}
+
+fn build_modules(nginx: &Nginx) -> Result<()> {
+    build::shipped(nginx)?;
+    let packages = packages()?;
+    for package in FOR_TESTS
+        .iter()
+        .filter(|package| packages.iter().any(|name| name == *package))
+    {
+        build::module(nginx, package)?;
+    }
     Ok(())
 }
 
@@ -193,7 +227,7 @@ fn clippy(nginx: &Nginx) -> Result<()> {
 
 fn test(nginx: &Nginx) -> Result<()> {
     shell::run(
-        with_modules(nginx)?
+        with_modules(nginx, nginx)?
             .args(["test", "--workspace", "--no-fail-fast"])
             .args(FEATURES),
     )
@@ -211,20 +245,21 @@ fn loom(_: &Nginx) -> Result<()> {
     )
 }
 
-fn miri(_: &Nginx) -> Result<()> {
-    let version = ["+nightly", "miri", "--version"];
-    if shell::quiet(shell::command("cargo").args(version)).is_err() {
-        eprintln!(
-            "skipped: no Miri here; \"rustup +nightly component add miri rust-src\" brings it"
-        );
+/// What has no FFI, in the model and in the module's own tests.
+fn miri(nginx: &Nginx) -> Result<()> {
+    if let Err(error) = toolchain::install() {
+        eprintln!("skipped: {error:#}");
         return Ok(());
     }
     let target = project::target().join("miri");
     shell::run(
-        shell::command("cargo")
-            .args(["+nightly", "miri", "test", "--package", "model"])
-            .env("CARGO_TARGET_DIR", target)
-            .current_dir(project::root()),
+        nginx
+            .cargo()
+            .args(["miri", "test", "--lib"])
+            .args(["--package", "model", "--package", "content-by-rust"])
+            .args(FEATURES)
+            .env("RUSTUP_TOOLCHAIN", toolchain::NIGHTLY)
+            .env("CARGO_TARGET_DIR", target),
     )
 }
 
@@ -254,9 +289,9 @@ fn matrix(_: &Nginx) -> Result<()> {
     matrix::one_static()
 }
 
-/// cargo with what target/module/test.env tells of the modules.
-fn with_modules(nginx: &Nginx) -> Result<Command> {
-    let file = project::module_dir().join("test.env");
+/// cargo for one nginx, with what the test.env of another, or of the same, tells of its modules.
+pub fn with_modules(nginx: &Nginx, tested: &Nginx) -> Result<Command> {
+    let file = tested.module_dir().join("test.env");
     let text =
         std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
     let mut cargo = nginx.cargo();
@@ -301,6 +336,17 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), STEPS.len());
+    }
+
+    #[test]
+    fn sets_of_steps_name_steps() {
+        let is_a_step = |name: &&str| STEPS.iter().any(|step| step.name == *name);
+        assert!(
+            SANITIZE
+                .iter()
+                .chain(&ONLY_BY_NAME)
+                .all(|name| is_a_step(name))
+        );
     }
 
     #[test]
