@@ -8,7 +8,7 @@
 pub(crate) mod door;
 pub(crate) mod slots;
 
-pub(crate) use slots::{Batch, Key, Slots};
+pub(crate) use slots::{Key, Slots};
 
 use crate::worker;
 use std::mem::ManuallyDrop;

@@ -341,12 +341,7 @@ mod tests {
     #[test]
     fn sets_of_steps_name_steps() {
         let is_a_step = |name: &&str| STEPS.iter().any(|step| step.name == *name);
-        assert!(
-            SANITIZE
-                .iter()
-                .chain(&ONLY_BY_NAME)
-                .all(|name| is_a_step(name))
-        );
+        assert!(SANITIZE.iter().chain(&ONLY_BY_NAME).all(is_a_step));
     }
 
     #[test]
