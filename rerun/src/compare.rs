@@ -11,7 +11,7 @@ use crate::instructions;
 use crate::measure::{self, Bench};
 use crate::progress::Progress;
 use crate::report::Outputs;
-use crate::result::{self, FORMAT, Run};
+use crate::result::{self, FORMAT, Machine, Run};
 use crate::rival::{Asked, Rival};
 use crate::slo::Objective;
 use crate::system::{cpus, machine};
@@ -109,15 +109,7 @@ pub fn begin(name: &str, title: &str, server_cores: usize) -> Run {
     let machine = machine::describe();
     let budget = cpus::share(&machine.cpus, server_cores);
     let mut warnings = Vec::new();
-    let load = machine.load_average / machine.cpus.len() as f64;
-    if load > 0.5 {
-        warnings.push(format!(
-            "other work kept this machine busy (load average {:.1} on {} cores): rates and latencies are of a busy \
-             machine; CPU time per request is not much disturbed. Measure again on an idle one",
-            machine.load_average,
-            machine.cpus.len()
-        ));
-    }
+    warnings.extend(busy(&machine));
     if budget.shared() {
         warnings.push(
             "this machine has one core: client and server share it, so each takes the other's time"
@@ -143,6 +135,19 @@ pub fn begin(name: &str, title: &str, server_cores: usize) -> Run {
         tables: Vec::new(),
         warnings,
     }
+}
+
+/// What a reader must know of a machine that had other work.
+pub fn busy(machine: &Machine) -> Option<String> {
+    let load = machine.load_average / machine.cpus.len() as f64;
+    (load > 0.5).then(|| {
+        format!(
+            "other work kept this machine busy (load average {:.1} on {} cores): rates and latencies are of a busy \
+             machine; CPU time per request is not much disturbed. Measure again on an idle one",
+            machine.load_average,
+            machine.cpus.len()
+        )
+    })
 }
 
 /// Starts each, proves its answers, and takes it into the result.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::capacity::{self, Cost, Host};
 use super::data::{Protocol, Round, Row, Scale};
 use super::tables;
+use crate::compare::busy;
 use crate::gates::n;
 use crate::report::markdown;
 use crate::report::svg::{self, Curve, Growth, Label};
@@ -145,6 +146,10 @@ fn page(scale: &Scale) -> String {
         ("{due}", n((scale.rate / 1e3).round())),
         ("{rounds}", scale.rounds.to_string()),
         ("{minutes}", n((scale.took_s / 60.0).ceil())),
+        (
+            "{busy}",
+            busy(machine).map_or_else(String::new, |text| format!("**!** {text}.\n\n")),
+        ),
         ("{nginx}", nginx(scale)),
         ("{http1}", tables::markdown(scale, Protocol::Http1)),
         ("{http2}", tables::markdown(scale, Protocol::Http2)),
@@ -305,6 +310,14 @@ mod tests {
                     .all(|protocol| page.contains(&figure.file(*protocol)))
             );
         }
+    }
+
+    #[test]
+    fn a_busy_machine_is_called_so() {
+        let mut measured = measured();
+        assert!(!page(&measured).contains("kept this machine busy"));
+        measured.machine.load_average = 5.0;
+        assert!(page(&measured).contains("load average 5.0 on 2 cores"));
     }
 
     #[test]
