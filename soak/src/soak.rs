@@ -84,6 +84,10 @@ pub fn run(plan: Plan) -> Result<Report> {
     must(nginx.quit(plan.patience));
     violations.extend(left);
     let log = Log::read(&nginx.error_log());
+    ensure!(
+        !log.started.is_empty(),
+        "somebody has removed the error log"
+    );
     violations.extend(log.violations(&nginx.killed));
     violations.extend(strangers(&world, &log));
     violations.extend(storm.growing(&samples::IN_STORM));
