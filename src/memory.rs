@@ -35,3 +35,28 @@ impl Write for Text {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_memory_for_is_the_same() {
+        assert_eq!(*boxed("value".to_owned()).unwrap(), ["value"]);
+        assert_eq!(*boxed(()).unwrap(), [()]);
+        assert_eq!(copied(b"bytes").unwrap(), b"bytes");
+        assert_eq!(copied(b"").unwrap(), b"");
+        assert_eq!(text(format_args!("{}, {}", 1, "two")).unwrap(), "1, two");
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_no_text() {
+        struct Unshown;
+        impl fmt::Display for Unshown {
+            fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Err(fmt::Error)
+            }
+        }
+        assert_eq!(text(Unshown), None);
+    }
+}
