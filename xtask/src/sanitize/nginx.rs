@@ -12,9 +12,9 @@ use crate::nginx::Nginx;
 use crate::nginx_v::NginxV;
 use crate::{configure, project, source};
 
-/// nginx copies empty strings with a length of 0 from an address that may be null, and reads and writes four bytes at
-/// once wherever they are (NGX_HAVE_NONALIGNED).
-const NGINX_TRIPS_OVER: &str = "-fno-sanitize=nonnull-attribute,alignment";
+/// nginx copies empty strings with a length of 0 from an address that may be null, reads and writes four bytes at once
+/// wherever they are (NGX_HAVE_NONALIGNED), and moves what points into a buffer by the distance to another one.
+const NGINX_TRIPS_OVER: &str = "-fno-sanitize=nonnull-attribute,alignment,pointer-overflow";
 
 /// Linked into an nginx with AddressSanitizer: its options, as nginx clears the environment before it runs another
 /// binary, and a test may clear it before.
