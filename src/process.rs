@@ -63,6 +63,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri starts no processes")]
     fn a_process_lives_until_it_has_ended() {
         assert!(lives(this()));
         let mut child = Command::new("cat")
