@@ -63,7 +63,8 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri starts no processes")]
+    // Miri starts no processes.
+    #[cfg_attr(miri, ignore)]
     fn a_process_lives_until_it_has_ended() {
         assert!(lives(this()));
         let mut child = Command::new("cat")
