@@ -1,7 +1,7 @@
 //! Faults of the machine, for an nginx that is started with this library in `LD_PRELOAD`.
 //!
 //! Memory that is refused and a clock that is stepped are told from outside and at any time, by
-//! a file that `TEST_FAULTS` names: see [`Control`]. System calls are refused from the start,
+//! a file that `TEST_FAULTS` names: see `Control`. System calls are refused from the start,
 //! those that `TEST_REFUSED` names.
 
 mod clock;
