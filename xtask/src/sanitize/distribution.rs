@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn both_formats_of_package_sources() {
-        let line = "# deb x\ndeb [arch=amd64] http://deb.debian.org/debian bookworm main\n";
+        let line = "# deb x\ndeb [arch=amd64] http://mirror.example/debian bookworm main\n";
         assert_eq!(of_sources(line), line.replace("\ndeb ", "\ndeb-src "));
-        let deb822 = "Types: deb\nURIs: http://deb.debian.org/debian\nSuites: bookworm\n";
+        let deb822 = "Types: deb\nURIs: http://mirror.example/debian\nSuites: bookworm\n";
         assert_eq!(
             of_sources(deb822),
             deb822.replace("Types: deb", "Types: deb-src")
