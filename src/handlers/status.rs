@@ -141,40 +141,18 @@ impl Display for Members<'_> {
 fn prometheus(report: &Report) -> String {
     let mut text = String::new();
     for figure in &FIGURES {
-        let Figure {
-            name,
-            suffix,
-            kind,
-            help,
-            of,
-        } = figure;
-        let handlers = report.handlers.iter();
-        family(
-            &mut text,
-            &format!("{name}{suffix}"),
-            kind,
-            help,
-            handlers.map(|handler| (format!("handler=\"{}\"", handler.name), of(&handler.counts))),
-        );
+        let values = report.handlers.iter().map(|handler| {
+            let label = format!("handler=\"{}\"", handler.name);
+            (label, (figure.of)(&handler.counts))
+        });
+        let name = format!("{}{}", figure.name, figure.suffix);
+        family(&mut text, &name, figure.kind, figure.help, values);
     }
     for figure in &FIGURES {
-        let Figure {
-            name,
-            suffix,
-            kind,
-            help,
-            of,
-        } = figure;
-        family(
-            &mut text,
-            &format!("worker_{name}{suffix}"),
-            kind,
-            help,
-            report
-                .workers
-                .iter()
-                .map(|worker| (labels(worker), of(&worker.counts))),
-        );
+        let workers = report.workers.iter();
+        let values = workers.map(|worker| (labels(worker), (figure.of)(&worker.counts)));
+        let name = format!("worker_{}{}", figure.name, figure.suffix);
+        family(&mut text, &name, figure.kind, figure.help, values);
     }
     family(
         &mut text,
