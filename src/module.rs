@@ -608,7 +608,7 @@ pub fn init_process(table: &'static Table) -> ngx_int_t {
     if abi::is_worker() && (!table.background.is_empty() || counts()) {
         // In the first turn of the loop: by then nginx has the connection to its master, without
         // which a worker ends, and this one takes one of what is left.
-        let Some(first_turn) = Event::leak(on_first_turn) else {
+        let Some([first_turn]) = Event::leak([on_first_turn]) else {
             return NGX_ERROR as ngx_int_t;
         };
         first_turn.set_context(NonNull::from(table).cast());

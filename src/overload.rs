@@ -24,16 +24,15 @@ pub(crate) struct Overload {
 }
 
 impl Overload {
-    /// `None` where memory is short.
-    pub(crate) fn new() -> Option<Overload> {
-        let event = Event::leak(on_second)?;
+    /// The event has [`on_second`] for its handler.
+    pub(crate) fn new(event: &'static Event) -> Overload {
         // It keeps no worker.
         event.set_cancelable(true);
-        Some(Overload {
+        Overload {
             event,
             is_quiet: Cell::new(false),
             unsaid: Cell::new(0),
-        })
+        }
     }
 
     pub(crate) fn event(&self) -> &'static Event {
@@ -79,7 +78,7 @@ impl Overload {
 }
 
 /// A second after the last line.
-extern "C" fn on_second(_: *mut ngx_event_t) {
+pub(crate) extern "C" fn on_second(_: *mut ngx_event_t) {
     let Some(worker) = worker::here() else { return };
     let overload = &worker.overload;
     match overload.say() {

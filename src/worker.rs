@@ -8,7 +8,7 @@ use crate::abi::{self, CycleLog, Event, NgxRequest};
 use crate::background::Background;
 use crate::config::MainConf;
 use crate::observer::Observer;
-use crate::overload::Overload;
+use crate::overload::{self, Overload};
 use crate::panics;
 #[cfg(feature = "tokio")]
 use crate::runtime::Runtime;
@@ -106,11 +106,9 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
     let bell = EventFd::new()?;
     let connection = abi::watch_fd(bell.0.as_fd(), on_bell)
         .ok_or_else(|| io::Error::other("worker_connections are not enough"))?;
-    let (Some(next_turn), Some(hold), Some(overload)) = (
-        Event::leak(on_next_turn),
-        Event::leak(on_hold),
-        Overload::new(),
-    ) else {
+    let Some([next_turn, hold, on_second]) =
+        Event::leak([on_next_turn, on_hold, overload::on_second])
+    else {
         close(bell, connection);
         return Err(io::ErrorKind::OutOfMemory.into());
     };
@@ -122,7 +120,7 @@ pub(crate) fn start() -> io::Result<&'static Worker> {
         next_turn,
         hold,
         waiting: Cell::new(0),
-        overload,
+        overload: Overload::new(on_second),
         observer: Observer::new(),
         current: Cell::new(None),
         timers: Timers::new(),

@@ -132,7 +132,6 @@ fn requests() -> Vec<Vec<u8>> {
         request("POST", "/hello", long),
         request("POST", "/body", short),
         request("POST", "/body", long),
-        request("POST", "/mirrored", long),
         request("POST", "/chunks?quiet=1", long),
         request("POST", "/form", form),
         get("/stream?n=5&size=1000"),
@@ -145,7 +144,6 @@ fn requests() -> Vec<Vec<u8>> {
         get("/ask?uri=/proxied"),
         get("/ask_with?uri=/part&method=PUT&body=b&type=text/css&arg=x&without=Host"),
         get("/ask_all?uri=/part?n=1%26delay=1ms&uri=/part&uri=/page"),
-        get("/authorized"),
         get("/headers?X-A=b&Server=c+d"),
         get("/arguments?a=%20b&a=c+d&%FF"),
         get(&format!("/variable?name=arg_{name}&{name}=y")),
@@ -154,6 +152,19 @@ fn requests() -> Vec<Vec<u8>> {
         get("/zone?do=set&key=a&value=b"),
         get("/zone?do=get&key=a"),
     ]
+}
+
+/// Those with subrequests of nginx's own. nginx up to 1.26 waits for good for one whose last and
+/// smallest piece of memory is refused. In a pool the piece shares a block with others, which a
+/// sanitizer's nginx has none of.
+fn requests_with_nginx_subrequests() -> Vec<Vec<u8>> {
+    match support::sanitizer_reports() {
+        Some(_) => Vec::new(),
+        None => vec![
+            request("POST", "/mirrored", &[b'y'; 100_000]),
+            get("/authorized"),
+        ],
+    }
 }
 
 fn builder(faults: &Faults) -> ServerBuilder {
@@ -195,7 +206,7 @@ fn nginx_has_no_memory(numbers: fn(u64) -> RangeInclusive<u64>) {
     let faults = Faults::new();
     let server = noting_server(&faults);
     let worker = process::worker(&server);
-    for request in requests() {
+    for request in [requests(), requests_with_nginx_subrequests()].concat() {
         let count = each_fails(&server, &faults, Whose::Nginx, numbers, &request);
         assert!(count > 10, "only {count}, for a connection and a request");
     }

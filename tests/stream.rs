@@ -2,10 +2,10 @@
 
 mod support;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::http::{Client, get, request, text};
+use support::http::{self, Client, get, request, text};
 use support::http2::{Frame, Http2};
 use support::{PATIENCE, accessed, alarms, eventually, logged, process, quits_in_peace};
 use test_nginx::{Server, ServerBuilder, Signal};
@@ -139,7 +139,7 @@ fn each_piece_comes_when_it_is_written() {
         .stream
         .set_read_timeout(Some(Duration::from_millis(50)))
         .unwrap();
-    assert!(client.stream.read(&mut piece).is_err());
+    assert!(http::read(&mut client.stream, &mut piece).is_err());
     drop(client);
     nobody_is_left(&server);
     quits_in_peace(server);
@@ -317,7 +317,7 @@ fn a_reader_that_stops_holds_the_handler_and_not_the_memory() {
     let mut read = 0;
     let mut buffer = vec![0; 1 << 16];
     while read < 64 << 20 {
-        let n = client.stream.read(&mut buffer).expect("more");
+        let n = http::read(&mut client.stream, &mut buffer).expect("more");
         assert!(n > 0);
         read += n;
     }

@@ -9,6 +9,9 @@ use std::fmt;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
+/// What nginx calls when an event fires.
+type Handler = unsafe extern "C" fn(*mut ngx_event_t);
+
 /// An event of our own: a timer, or something to run in the next turn of the loop.
 ///
 /// It lives as long as the process, or until it is [freed](Event::free) (nginx keeps pointers to it
@@ -22,9 +25,17 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// A new event, in memory that nobody frees by itself; `handler` runs on the event thread.
-    /// `None` where memory is short.
-    pub(crate) fn leak(handler: unsafe extern "C" fn(*mut ngx_event_t)) -> Option<&'static Event> {
+    /// New events, in one piece of memory that nobody frees by itself; the handlers run on the event
+    /// thread. `None` where memory is short.
+    pub(crate) fn leak<const N: usize>(handlers: [Handler; N]) -> Option<&'static [Event; N]> {
+        let [events] = Box::leak(memory::boxed(handlers.map(Event::new))?);
+        for event in &mut *events {
+            event.event.get_mut().data = event.connection.get().cast();
+        }
+        Some(events)
+    }
+
+    fn new(handler: Handler) -> Event {
         // SAFETY: zeroes are valid for both plain C structures (invariant 6).
         let (mut event, mut connection) = unsafe {
             (
@@ -35,14 +46,11 @@ impl Event {
         connection.fd = -1;
         event.handler = Some(handler);
         event.log = cycle_log();
-        let event = memory::boxed(Event {
+        Event {
             event: UnsafeCell::new(event),
             connection: UnsafeCell::new(connection),
             context: Cell::new(NonNull::dangling()),
-        });
-        let [this] = Box::leak(event?);
-        this.event.get_mut().data = this.connection.get().cast();
-        Some(this)
+        }
     }
 
     /// What [`Event::context`] gives back.
@@ -64,7 +72,7 @@ impl Event {
     ///
     /// # Safety
     ///
-    /// [`Event::leak`] made the event. It is neither armed nor posted, and nobody uses it again.
+    /// [`Event::leak`] made the event alone. It is neither armed nor posted, and nobody uses it again.
     pub(crate) unsafe fn free(event: *mut ngx_event_t) {
         // SAFETY: nginx's event is the first field of ours, which nginx does not look at any more
         // once it has called the handler (invariant 6).

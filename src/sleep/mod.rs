@@ -150,7 +150,7 @@ impl TimerAlarm {
 
 impl Alarm for TimerAlarm {
     fn create() -> Option<TimerAlarm> {
-        let event = Event::leak(on_timer)?;
+        let [event] = Event::leak([on_timer])?;
         // A request that waits keeps its worker by the worker's own timer, and background tasks,
         // which wait here as well, must not (invariant 4).
         event.set_cancelable(true);

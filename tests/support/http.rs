@@ -193,7 +193,7 @@ impl Client {
 
     fn fill(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 16384];
-        let read = self.stream.read(&mut buffer)?;
+        let read = read(&mut self.stream, &mut buffer)?;
         self.unread.extend_from_slice(&buffer[..read]);
         Ok(read > 0)
     }
@@ -211,5 +211,16 @@ impl Client {
     /// Goes with a RST.
     pub fn reset(self) {
         rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO)).unwrap();
+    }
+}
+
+/// Reads from a socket with a time limit: there the system does not go on by itself with what was
+/// interrupted, as by a debugger or a stop of the whole machine.
+pub fn read(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match stream.read(buffer) {
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            result => return result,
+        }
     }
 }

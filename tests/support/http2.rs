@@ -1,6 +1,7 @@
 //! HTTP/2 with prior knowledge, frame by frame: RFC 9113.
 
 use super::PATIENCE;
+use super::http::read;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -127,7 +128,7 @@ impl Http2 {
     /// Kind, flags, stream and payload of the next frame; `None` at the end of the connection.
     fn frame(&mut self) -> Option<(u8, u8, u32, Vec<u8>)> {
         let mut head = [0; 9];
-        match self.stream.read(&mut head[..1]).expect("a frame") {
+        match read(&mut self.stream, &mut head[..1]).expect("a frame") {
             0 => return None,
             _ => self.stream.read_exact(&mut head[1..]).expect("a head"),
         }

@@ -6,14 +6,7 @@ use std::arch::naked_asm;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::Ordering;
-
-unsafe extern "C" {
-    fn __libc_malloc(size: usize) -> *mut c_void;
-    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
-    fn __libc_realloc(old: *mut c_void, size: usize) -> *mut c_void;
-    fn __libc_memalign(align: usize, size: usize) -> *mut c_void;
-}
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 const NGINX: u64 = 1;
 const MODULE: u64 = 2;
@@ -59,96 +52,73 @@ fn program() -> usize {
     unsafe { libc::getauxval(libc::AT_PHDR) as usize - size_of::<libc::Elf64_Ehdr>() }
 }
 
-fn refuse() -> *mut c_void {
+/// What takes the place of a function that returns memory.
+extern "C" fn no_memory() -> *mut c_void {
     // SAFETY: the thread's own.
     unsafe { *libc::__errno_location() = ENOMEM };
     ptr::null_mut()
 }
 
-/// Defines a function of libc's that goes on to one of ours, with its caller's address as one
-/// argument more.
-macro_rules! with_caller {
-    ($($name:ident: $ours:ident, $x86_64:literal, $aarch64:literal;)*) => {$(
+/// What takes the place of `posix_memalign`.
+extern "C" fn error() -> c_int {
+    ENOMEM
+}
+
+/// Defines functions of libc's that go on to those that would have been called without this
+/// library, libc's or a sanitizer's, or to another where memory is refused. They go on with the
+/// stack as it was: AddressSanitizer looks at it.
+macro_rules! refusable {
+    ($($name:ident: $function:literal, $refused:ident;)*) => {$(
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
+            extern "C" fn choose(caller: *const c_void) -> *const c_void {
+                static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+                if fails(caller) {
+                    return $refused as *const c_void;
+                }
+                if NEXT.load(Ordering::Acquire).is_null() {
+                    // SAFETY: the name ends with a null.
+                    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, $function.as_ptr()) };
+                    NEXT.store(next, Ordering::Release);
+                }
+                NEXT.load(Ordering::Acquire)
+            }
+
             #[cfg(target_arch = "x86_64")]
-            naked_asm!(concat!("mov ", $x86_64, ", [rsp]"), "jmp {}", sym $ours);
+            naked_asm!(
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "mov rdi, [rsp + 24]",
+                "call {}",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "jmp rax",
+                sym choose
+            );
             #[cfg(target_arch = "aarch64")]
-            naked_asm!(concat!("mov ", $aarch64, ", x30"), "b {}", sym $ours);
+            naked_asm!(
+                "stp x0, x1, [sp, -32]!",
+                "stp x2, x30, [sp, 16]",
+                "mov x0, x30",
+                "bl {}",
+                "mov x16, x0",
+                "ldp x2, x30, [sp, 16]",
+                "ldp x0, x1, [sp], 32",
+                "br x16",
+                sym choose
+            );
         }
     )*};
 }
 
-with_caller! {
-    malloc: allocate, "rsi", "x1";
-    calloc: allocate_zeroed, "rdx", "x2";
-    realloc: reallocate, "rdx", "x2";
-    memalign: allocate_aligned, "rdx", "x2";
-    aligned_alloc: allocate_aligned, "rdx", "x2";
-    posix_memalign: posix_allocate_aligned, "rcx", "x3";
-}
-
-unsafe extern "C" fn allocate(size: usize, caller: *const c_void) -> *mut c_void {
-    if fails(caller) {
-        return refuse();
-    }
-    // SAFETY: as malloc().
-    unsafe { __libc_malloc(size) }
-}
-
-unsafe extern "C" fn allocate_zeroed(
-    count: usize,
-    size: usize,
-    caller: *const c_void,
-) -> *mut c_void {
-    if fails(caller) {
-        return refuse();
-    }
-    // SAFETY: as calloc().
-    unsafe { __libc_calloc(count, size) }
-}
-
-unsafe extern "C" fn reallocate(
-    old: *mut c_void,
-    size: usize,
-    caller: *const c_void,
-) -> *mut c_void {
-    if fails(caller) {
-        return refuse();
-    }
-    // SAFETY: by the caller's promise to realloc().
-    unsafe { __libc_realloc(old, size) }
-}
-
-unsafe extern "C" fn allocate_aligned(
-    align: usize,
-    size: usize,
-    caller: *const c_void,
-) -> *mut c_void {
-    if fails(caller) {
-        return refuse();
-    }
-    // SAFETY: as memalign().
-    unsafe { __libc_memalign(align, size) }
-}
-
-unsafe extern "C" fn posix_allocate_aligned(
-    place: *mut *mut c_void,
-    align: usize,
-    size: usize,
-    caller: *const c_void,
-) -> c_int {
-    if fails(caller) {
-        return ENOMEM;
-    }
-    // SAFETY: the caller of posix_memalign() promises a place to write to.
-    unsafe {
-        let memory = __libc_memalign(align, size);
-        if memory.is_null() {
-            return ENOMEM;
-        }
-        place.write(memory);
-    }
-    0
+refusable! {
+    malloc: c"malloc", no_memory;
+    calloc: c"calloc", no_memory;
+    realloc: c"realloc", no_memory;
+    memalign: c"memalign", no_memory;
+    aligned_alloc: c"aligned_alloc", no_memory;
+    posix_memalign: c"posix_memalign", error;
 }

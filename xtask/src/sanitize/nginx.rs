@@ -79,13 +79,15 @@ fn whole_source(plain: &Nginx) -> Result<PathBuf> {
     }
 }
 
-/// A script in nginx's place.
+/// A script in nginx's place. valgrind is to look at single bits: nginx leaves `valid` as it is where `not_found` is 1,
+/// and a compiler compares both at once.
 fn under_valgrind(nginx: &Nginx, log: &Path) -> Result<PathBuf> {
     let script = nginx.dir.join("nginx.sh");
     let text = format!(
         "#!/bin/sh\n\
          [ \"$1\" = -V ] && exec {binary} -V\n\
-         exec valgrind -q --vgdb=no --trace-children=yes --error-exitcode=99 --log-file={log}.%p {binary} \"$@\"\n",
+         exec valgrind -q --vgdb=no --trace-children=yes --error-exitcode=99 \
+         --expensive-definedness-checks=yes --log-file={log}.%p {binary} \"$@\"\n",
         binary = nginx.binary.display(),
         log = log.display(),
     );
