@@ -1,6 +1,6 @@
 //! Reading the request's body.
 
-use crate::abi::{BodyError, BodyReader};
+use crate::abi::{BodyError, BodyReader, NgxRequest};
 use crate::request::Request;
 use crate::response::{Error, Result};
 use crate::task::TaskRef;
@@ -42,7 +42,9 @@ impl Request {
         }
         self.raw()
             .set_body(body.into(), None)
-            .map_err(|()| Error::new(500).because("no memory for a body"))
+            .map_err(|()| Error::new(500).because("no memory for a body"))?;
+        self.body_error = None;
+        Ok(())
     }
 }
 
@@ -83,16 +85,27 @@ impl<'a> Body<'a> {
     /// Appends the next part. False at the end.
     fn poll_append(&mut self, cx: &Context<'_>, to: &mut Vec<u8>) -> Poll<Result<bool>> {
         let (raw, task) = (self.request.raw(), self.request.task());
-        let reader = match &mut self.reader {
-            Some(reader) => reader,
-            None => self.reader.insert(BodyReader::open(raw).map_err(refused)?),
+        let more = match self.request.body_error {
+            // What came before it is not the body.
+            Some(error) => Poll::Ready(Err(error)),
+            None => self.read(raw, to),
         };
-        let more = reader.read(raw, to);
         match more.is_pending() {
             true => task.read_body(cx.waker()),
             false => task.end_read_body(),
         }
-        more.map_err(refused)
+        more.map_err(|error| {
+            self.request.body_error = Some(error);
+            Error::new(error.0)
+        })
+    }
+
+    fn read(&mut self, raw: NgxRequest, to: &mut Vec<u8>) -> Poll<Result<bool, BodyError>> {
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            None => self.reader.insert(BodyReader::open(raw)?),
+        };
+        reader.read(raw, to)
     }
 }
 
@@ -103,10 +116,6 @@ impl Drop for Reading {
     fn drop(&mut self) {
         self.0.end_read_body();
     }
-}
-
-fn refused(error: BodyError) -> Error {
-    Error::new(error.0)
 }
 
 /// The future that reads a [`Body`] whole.

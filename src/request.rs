@@ -1,6 +1,6 @@
 //! What a handler can see of its request.
 
-use crate::abi::NgxRequest;
+use crate::abi::{BodyError, NgxRequest};
 use crate::args::Value;
 use crate::body::Body;
 use crate::limit::Limited;
@@ -26,6 +26,8 @@ use std::time::Duration;
 pub struct Request {
     raw: NgxRequest,
     task: TaskRef,
+    /// Why the body cannot be read.
+    pub(crate) body_error: Option<BodyError>,
     _event_thread: PhantomData<*const ()>,
 }
 
@@ -34,6 +36,7 @@ impl Request {
         Request {
             raw,
             task,
+            body_error: None,
             _event_thread: PhantomData,
         }
     }

@@ -28,6 +28,7 @@ const CONFIG: &str = "
     location = /hasty { client_body_timeout 200ms; content_by_rust body_error; }
     location = /busy { client_body_timeout 200ms; content_by_rust body_chunks; }
     location = /error { content_by_rust body_error; }
+    location = /anyway { client_max_body_size 10; content_by_rust body_anyway; }
     location = /alive { content_by_rust alive; }
     location = /ok { content_by_rust ok; }";
 
@@ -377,6 +378,33 @@ fn malformed_chunks_are_400() {
     client.send("5\r\nhello, world\r\n");
     assert_eq!(client.read().status, 400);
     assert_eq!(text(&server, "/alive"), "0\n");
+    quits_in_peace(server);
+}
+
+#[test]
+fn what_is_left_of_a_body_that_failed_is_no_request() {
+    let server = server();
+    let other = support::http::request("GET", "/ok");
+    let head = head("/anyway", "Transfer-Encoding: chunked\r\n");
+    let (too_long, malformed) = (chunk(other.as_bytes()), ["x\r\n", &other].concat());
+    for (body, status) in [(too_long, "413"), (malformed.into_bytes(), "400")] {
+        for comes_at_once in [true, false] {
+            let mut client = Client::connect(server.addr());
+            match comes_at_once {
+                true => client.send([head.as_bytes(), &body].concat()),
+                false => {
+                    client.send([head.as_bytes(), &chunk(b"hello")].concat());
+                    client.send(&body);
+                }
+            }
+            let answer = client.read();
+            let text = format!("{status}\n{status}\n");
+            assert_eq!((answer.status, answer.text()), (200, &*text));
+            assert_eq!(answer.header("Connection"), Some("close"));
+            client.half_close();
+            assert!(client.is_closed());
+        }
+    }
     quits_in_peace(server);
 }
 

@@ -475,6 +475,11 @@ cbr_body_open(ngx_http_request_t *r, ngx_chain_t **saved)
     rc = ngx_http_read_client_request_body(r, cbr_body_opened);
 
     if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+
+        /* what is left of the body is no request, whatever the answer is */
+
+        r->keepalive = 0;
+
         return rc;
     }
 

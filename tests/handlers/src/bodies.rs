@@ -203,3 +203,16 @@ pub async fn body_error(request: &mut Request) -> Result<Response> {
     read?;
     Ok(Response::text(shown))
 }
+
+/// Answers, whatever has become of the body, which it asks for twice.
+pub async fn body_anyway(request: &mut Request) -> Result<Response> {
+    let _alive = Alive::new();
+    let mut shown = String::new();
+    for _ in 0..2 {
+        shown += &match request.body().await {
+            Ok(body) => format!("{} bytes\n", body.len()),
+            Err(e) => format!("{}\n", e.status()),
+        };
+    }
+    Ok(Response::text(shown))
+}

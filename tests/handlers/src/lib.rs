@@ -103,6 +103,7 @@ content_by_rust::module! {
     body_among_others,
     body_twice,
     body_error,
+    body_anyway,
     // streams.rs
     written,
     given_up,
