@@ -173,7 +173,6 @@ pub(crate) fn content_by_rust(
     table: &Table,
 ) -> Result<(), ArgError> {
     let name = conf.args()[1];
-    // A module's own handler goes before a built-in one of the same name.
     let mut all = table.all_handlers().enumerate();
     let Some((number, entry)) = all.find(|(_, entry)| entry.name.as_bytes() == name) else {
         return Err(unknown_handler(name, table));
@@ -245,7 +244,6 @@ pub(crate) fn rust_shared_zone(
 fn unknown_handler(name: &[u8], table: &Table) -> ArgError {
     let mut names: Vec<&str> = table.all_handlers().map(|entry| entry.name).collect();
     names.sort_unstable();
-    names.dedup();
     ArgError::new(format!(
         "unknown handler \"{}\", there are: {}",
         name.escape_ascii(),

@@ -296,9 +296,14 @@ impl Table {
         }
     }
 
-    /// The module's own handlers, and after them the built-in ones.
+    /// The module's own handlers, and after them the built-in ones: each name once, as its first.
     pub(crate) fn all_handlers(&self) -> impl Iterator<Item = &'static Entry> {
-        self.handlers.iter().chain(BUILT_IN)
+        let own = self.handlers;
+        let all = move || own.iter().chain(BUILT_IN);
+        all().enumerate().filter_map(move |(number, entry)| {
+            let mut before = all().take(number);
+            (!before.any(|other| other.name == entry.name)).then_some(entry)
+        })
     }
 
     /// nginx's name for the module.

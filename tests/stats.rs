@@ -7,7 +7,7 @@ use prometheus_parse::{Scrape, Value as Metric};
 use serde_json::Value;
 use std::collections::HashSet;
 use support::http::{Client, get, request, text};
-use support::{PATIENCE, eventually, logged_times, process};
+use support::{PATIENCE, eventually, logged_times, module, nginx_with, process};
 use test_nginx::{Server, Signal};
 
 const CONFIG: &str = "
@@ -155,6 +155,27 @@ fn prometheus_reads_the_same() {
         }
     }
     drop(clients);
+}
+
+#[test]
+fn a_handler_in_the_place_of_a_built_in_one_is_the_only_one_of_its_name() {
+    let nginx = nginx_with([module("test-tokio-handlers")]);
+    let config = "
+        location = /status { content_by_rust status format=$arg_format; }
+        location = /hello { content_by_rust hello; }
+        location = /ok { content_by_rust ok; }";
+    let server = support::start(support::server_with(config).nginx(nginx));
+    assert_eq!(text(&server, "/hello"), "hello of the module's own\n");
+    assert_eq!(text(&server, "/ok"), "OK\n");
+    let page = text(&server, "/status");
+    for name in ["hello", "ok"] {
+        assert_eq!(page.matches(&format!("\"{name}\":{{")).count(), 1, "{page}");
+        let seen = status(&server);
+        assert_eq!(counts(&seen["handlers"][name]), [0, 1, 0, 0, 0]);
+    }
+    let page = text(&server, "/status?format=prometheus");
+    let sample = "content_by_rust_answered_total{handler=\"hello\"} ";
+    assert_eq!(page.matches(sample).count(), 1, "{page}");
 }
 
 fn is_handler(sample: &prometheus_parse::Sample) -> bool {

@@ -197,7 +197,13 @@ pub async fn wake_all(_: &mut Request) -> Result<Response> {
     Ok(Response::text(format!("{}\n", thread.join().unwrap())))
 }
 
+/// Takes the place of a built-in one.
+async fn hello(_: &mut Request) -> Result<Response> {
+    Ok(Response::text("hello of the module's own\n"))
+}
+
 content_by_rust::module! {
+    hello,
     naps,
     echo,
     places,
