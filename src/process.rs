@@ -15,7 +15,8 @@ pub fn worker_id() -> usize {
 }
 
 /// How many workers there are, as `ngx.worker.count()` tells it: `worker_processes`, or 1 with
-/// `master_process off`.
+/// `master_process off`; 0 in a destructor that runs when the process exits and has given its
+/// configuration up.
 ///
 /// # Panics
 ///
@@ -34,27 +35,37 @@ pub fn worker_exiting() -> bool {
 /// This process.
 pub(crate) fn this() -> Process {
     let pid = std::process::id();
-    let started = started(pid).unwrap_or(0);
+    let started = stat(pid).map_or(0, |stat| stat.started);
     Process { pid, started }
 }
 
-/// Whether a process lives. Where `/proc` tells nothing, all do.
+/// Whether a process lives. Where `/proc` cannot be read, for want of a descriptor for instance, a
+/// process that has its number is taken for it.
 pub(crate) fn lives(process: Process) -> bool {
-    started(process.pid).unwrap_or(0) == process.started
+    match stat(process.pid) {
+        Some(stat) => !stat.is_zombie && [0, stat.started].contains(&process.started),
+        None => abi::exists(process.pid),
+    }
 }
 
-/// When a process was started, as the 22nd field of proc_pid_stat(5) says it. `None` where there
-/// is no such process any more.
-fn started(pid: u32) -> Option<u64> {
+/// Of what proc_pid_stat(5) says.
+struct Stat {
+    /// It has ended, and its parent has not looked yet.
+    is_zombie: bool,
+    /// When it was started: the 22nd field.
+    started: u64,
+}
+
+/// `None` where there is no such process, or that cannot be known.
+fn stat(pid: u32) -> Option<Stat> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second is the program's name, in parentheses and with anything in it.
+    // The second field is the program's name, in parentheses and with anything in it.
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut fields = fields.split(' ');
-    match fields.next()? {
-        // Its parent has not looked yet.
-        "Z" => None,
-        _ => fields.nth(18)?.parse().ok(),
-    }
+    Some(Stat {
+        is_zombie: fields.next()? == "Z",
+        started: fields.nth(18)?.parse().ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -74,18 +85,23 @@ mod tests {
         let pid = child.id();
         let process = Process {
             pid,
-            started: started(pid).unwrap(),
+            started: stat(pid).unwrap().started,
         };
         assert!(lives(process));
         assert!(!lives(Process {
             started: process.started - 1,
             ..process
         }));
+        let unknown = Process {
+            started: 0,
+            ..process
+        };
+        assert!(lives(unknown));
         drop(child.stdin.take());
         while lives(process) {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(!lives(process));
+        assert!(!lives(process) && !lives(unknown));
     }
 }

@@ -80,6 +80,31 @@ fn the_first_request_finds_no_connection() {
     assert_eq!(process::worker(&server), worker);
 }
 
+#[test]
+fn the_status_finds_no_descriptor_to_see_who_lives() {
+    let config = format!("{CONFIG} location = /status {{ content_by_rust status; }}");
+    let server = support::start(support::server_with(&config));
+    let mut waiting = Client::connect(server.addr());
+    waiting.send(request("GET", "/wait"));
+    logged(&server, "waits now");
+    let worker = process::worker(&server);
+    let own = "\"pending\":1,\"answered\":0,\"aborted\":0,\"panicked\":0,\"refused\":0";
+    without_descriptors(&server, |clients| {
+        let mut client = clients.next().expect("a client");
+        let answer = client.get("/status");
+        assert_eq!(answer.status, 200);
+        let page = answer.text();
+        let end = format!("[{{\"worker\":0,\"pid\":{worker},\"exiting\":false,{own}}}]}}\n");
+        assert!(
+            page.starts_with(&format!("{{\"total\":{{{own}}}")),
+            "{page}"
+        );
+        assert!(page.ends_with(&end), "{page}");
+    });
+    drop(waiting);
+    quits_in_peace(server);
+}
+
 fn with_tokio() -> ServerBuilder {
     Server::builder()
         .nginx(nginx_with([module("test-tokio-handlers")]))

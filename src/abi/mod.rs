@@ -36,7 +36,7 @@ pub(crate) use self::event::{
     CycleLog, Event, cached_now, connection_fd, connection_log_to, log_cycle, now,
     timer_resolution, unwatch_fd, watch_fd,
 };
-pub(crate) use self::process::{is_exiting, is_worker, worker_count, worker_number};
+pub(crate) use self::process::{exists, is_exiting, is_worker, worker_count, worker_number};
 pub(crate) use self::request::NgxRequest;
 pub(crate) use self::scoreboard::ScoreboardZone;
 pub(crate) use self::send::{end_stream, fail, send};

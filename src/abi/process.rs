@@ -2,6 +2,7 @@
 
 use super::shim;
 use nginx_sys::*;
+use std::io;
 
 /// Whether requests are answered in this process: it is a worker, or nginx runs without a master.
 /// It is neither the master, nor a cache manager or loader, nor OpenResty's privileged agent.
@@ -33,4 +34,12 @@ pub(crate) fn worker_count() -> usize {
 pub(crate) fn is_exiting() -> bool {
     // SAFETY: a word, written by the event thread (invariant 6).
     unsafe { (&raw const ngx_exiting).read_volatile() != 0 }
+}
+
+/// Whether there is a process of this number, whosever it is. One that has ended is one until its
+/// parent has looked.
+pub(crate) fn exists(pid: u32) -> bool {
+    // SAFETY: sends no signal (invariant 6).
+    let sent = unsafe { libc::kill(pid as libc::pid_t, 0) };
+    sent == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
