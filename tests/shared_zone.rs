@@ -15,6 +15,7 @@ const CONFIG: &str = "
     location = /count_slowly { content_by_rust zone_count_slowly; }
     location = /too_early { content_by_rust zone_too_early; }
     location = /until_gone { content_by_rust zone_until_gone; }
+    location = /at_exit { content_by_rust zone_at_exit; }
     location = /storm { content_by_rust zone_storm; }
     location = /pid { content_by_rust reply body=$pid; }";
 
@@ -308,6 +309,18 @@ fn without_a_master_a_zone_may_go_while_a_handler_has_it() {
     logged(&server, "has the zone");
     server.reload(|builder| builder.http_config("")).unwrap();
     assert_eq!(client.read().text(), "None false Err(Gone) 0\n");
+    quits_in_peace(server);
+}
+
+#[test]
+fn the_last_destructors_of_a_worker_find_none() {
+    let server = server();
+    assert_eq!(text(&server, "/at_exit"), "later\n");
+    let worker = process::worker(&server);
+    process::signal(worker, Signal::QUIT);
+    logged(&server, "at exit: false, 0 workers");
+    eventually("it to be gone", || !process::exists(worker));
+    assert_eq!(text(&server, "/at_exit"), "later\n");
     quits_in_peace(server);
 }
 

@@ -207,7 +207,8 @@ impl ComplexValue {
     }
 }
 
-/// A module's configuration of a cycle's `http` block, where there is one.
+/// A module's configuration of a cycle's `http` block, where there is one. A process that exits has
+/// given its configuration up when the last destructors run.
 ///
 /// # Safety
 ///
@@ -218,10 +219,9 @@ pub(crate) unsafe fn http_main_conf<T>(
 ) -> Option<Kept<T>> {
     // SAFETY: by the caller's promise (invariant 6).
     unsafe {
-        let http = (*cycle)
-            .conf_ctx
-            .add((&raw const ngx_http_module).read().index);
-        let context = (*http).cast::<ngx_http_conf_ctx_t>().as_ref()?;
+        let modules = ptr::NonNull::new((*cycle).conf_ctx)?;
+        let http = modules.add((&raw const ngx_http_module).read().index);
+        let context = http.read().cast::<ngx_http_conf_ctx_t>().as_ref()?;
         ptr::NonNull::new((*context.main_conf.add(ctx_index)).cast()).map(Kept)
     }
 }

@@ -1692,10 +1692,16 @@ cbr_slab_unlock(ngx_slab_pool_t *pool)
 }
 
 
+/* 0: the process exits, and has given its configuration up */
+
 ngx_int_t
 cbr_worker_processes(volatile ngx_cycle_t *cycle)
 {
     ngx_core_conf_t  *ccf;
+
+    if (cycle->conf_ctx == NULL) {
+        return 0;
+    }
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
 

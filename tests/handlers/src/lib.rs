@@ -140,5 +140,6 @@ content_by_rust::module! {
     zone_count_slowly,
     zone_too_early: ZoneTooEarly,
     zone_until_gone,
+    zone_at_exit,
     zone_storm,
 }

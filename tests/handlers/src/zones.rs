@@ -1,7 +1,8 @@
 //! Maps and counters that all workers have.
 
 use content_by_rust::{
-    ArgError, Args, Handler, Level, Request, Response, Result, SharedError, SharedZone, sleep,
+    ArgError, Args, Handler, Level, Request, Response, Result, SharedError, SharedZone, log, sleep,
+    worker_count,
 };
 use std::time::Duration;
 
@@ -112,4 +113,28 @@ pub async fn zone_storm(request: &mut Request) -> Result<Response> {
         zone.set((n % 100).to_string(), &value, None)?;
     }
     Ok(Response::new(204))
+}
+
+/// Looks for the zone when a worker's last destructors run.
+struct AtExit;
+
+impl Drop for AtExit {
+    fn drop(&mut self) {
+        let found = SharedZone::find("z").is_ok();
+        let workers = worker_count();
+        log(
+            Level::Notice,
+            format_args!("at exit: {found}, {workers} workers"),
+        );
+    }
+}
+
+thread_local! {
+    static AT_EXIT: AtExit = const { AtExit };
+}
+
+/// Has the worker look at its end.
+pub async fn zone_at_exit(_: &mut Request) -> Result<Response> {
+    AT_EXIT.with(|_| ());
+    Ok(Response::text("later\n"))
 }
