@@ -1,43 +1,13 @@
 //! Every file of the module that has no FFI is run under Miri: by tests of its own, or in `model/`.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use support::{root, texts};
 
 /// What a file with FFI says, itself.
 const FFI: [&str; 4] = ["nginx_sys", "libc::", "abi::", "extern \"C\""];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap()
-        .to_owned()
-}
-
-/// The files below `src/` by their names there, without comments and tests.
-fn files() -> BTreeMap<String, String> {
-    let src = root().join("src");
-    let (mut found, mut folders) = (BTreeMap::new(), vec![src.clone()]);
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-        {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path
-                    .strip_prefix(&src)
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .to_owned();
-                found.insert(name, fs::read_to_string(path).unwrap());
-            }
-        }
-    }
-    found
-}
 
 /// Without comments and without the tests at its end.
 fn code(text: &str) -> String {
@@ -81,7 +51,7 @@ fn has_no_ffi(name: &str, files: &BTreeMap<String, String>, above: &[&str]) -> b
 
 #[test]
 fn every_file_without_ffi_is_run_under_miri() {
-    let files = files();
+    let files = texts("src", &[".rs"]);
     let model = fs::read_to_string(root().join("model/src/lib.rs")).unwrap();
     let without: Vec<&String> = files
         .keys()

@@ -1,7 +1,8 @@
 //! Whatever keeps a sanitizer or Miri silent has a reason above it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod support;
+
+use support::texts;
 
 /// How lines that do so are known: LeakSanitizer's, the compilers', Miri's.
 const SIGNS: [&str; 5] = [
@@ -27,40 +28,13 @@ fn without_reason(name: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// The text files in which something may be silenced.
-fn files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let (mut found, mut waiting) = (Vec::new(), Vec::new());
-    waiting.extend(["src", "model/src", "tests", "xtask/src"].map(|folder| root.join(folder)));
-    while let Some(path) = waiting.pop() {
-        if path.is_dir() {
-            waiting.extend(
-                fs::read_dir(path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
-        } else if path
-            .extension()
-            .is_some_and(|extension| ["c", "h", "rs"].iter().any(|e| extension == *e))
-        {
-            found.push(path);
-        }
-    }
-    found
-}
-
 #[test]
 fn whatever_is_silenced_has_a_reason() {
-    let files = files();
-    assert!(
-        files
-            .iter()
-            .any(|file| file.ends_with("sanitize/options.c"))
-    );
-    let without = files.iter().flat_map(|file| {
-        let name = file.to_string_lossy();
-        without_reason(&name, &fs::read_to_string(file).unwrap())
-    });
+    let folders = ["src", "model/src", "tests", "xtask/src"];
+    let files = folders.map(|folder| texts(folder, &[".c", ".h", ".rs"]));
+    assert!(files[3].contains_key("sanitize/options.c"));
+    let without = files.iter().flatten();
+    let without = without.flat_map(|(file, text)| without_reason(file, text));
     assert_eq!(without.collect::<Vec<_>>(), [""; 0]);
 }
 

@@ -2,12 +2,14 @@
 //!
 //! `UNSAFE=overwrite cargo test -p xtask --test unsafe_code` writes it again.
 
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use support::{root, texts};
 use syn::visit::{self, Visit};
 
 /// Where unsafe code is written, by the beginnings of the paths in `src/`: invariant 6.
@@ -22,13 +24,6 @@ const ROOMS: [&str; 7] = [
 ];
 
 const INVENTORY: &str = "docs/unsafe.md";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap()
-        .to_owned()
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -265,32 +260,9 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// All of a folder's Rust files by their paths in it.
-fn sources(folder: &Path) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let file = path
-                    .strip_prefix(folder)
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .to_owned();
-                found.insert(file, fs::read_to_string(path).unwrap());
-            }
-        }
-    }
-    found
-}
-
 /// The module's unsafe code, file by file.
 fn module() -> BTreeMap<String, Vec<Found>> {
-    let files = sources(&root().join("src")).into_iter();
+    let files = texts("src", &[".rs"]).into_iter();
     let found = files.map(|(file, source)| (file, find(&source)));
     found.filter(|(_, found)| !found.is_empty()).collect()
 }
@@ -346,7 +318,7 @@ fn render(module: &BTreeMap<String, Vec<Found>>) -> String {
         of(Kind::Callback),
         of(Kind::Attribute),
         module.len(),
-        sources(&root().join("src")).len(),
+        texts("src", &[".rs"]).len(),
     );
     for (number, title) in invariants() {
         let leans = |found: &&Found| found.is_reasoned() && found.invariants().contains(&number);
@@ -439,7 +411,7 @@ fn unsafe_code_is_in_its_rooms_alone() {
     assert_eq!(outside.iter().find(is_outside), None);
     // An author of handlers writes none.
     for folder in ["module", "examples", "src/handlers"] {
-        for (file, source) in sources(&root().join(folder)) {
+        for (file, source) in texts(folder, &[".rs"]) {
             assert!(find(&source).is_empty(), "{folder}/{file}");
         }
     }
