@@ -4,14 +4,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 
 use crate::install::{self, Need};
 use crate::nginx::{self, Choice, Nginx};
 use crate::sanitize::{self, toolchain};
 use crate::{build, deny, fuzz, image, matrix, project, publish, shell, soak};
 
-/// Module crates that tests load, built along where they are in the workspace.
+/// Module crates that tests load.
 pub const FOR_TESTS: [&str; 9] = [
     "test-handlers",
     "test-tokio-handlers",
@@ -42,7 +41,7 @@ const STEPS: [Step; 16] = [
     Step {
         name: "none",
         about: "nothing but the build of the modules, which comes first anyway",
-        run: none,
+        run: |_| Ok(()),
     },
     Step {
         name: "fmt",
@@ -107,7 +106,7 @@ const STEPS: [Step; 16] = [
     Step {
         name: "matrix",
         about: "one row of make matrix: an nginx with the module linked into it",
-        run: matrix,
+        run: |_| matrix::one_static(),
     },
     Step {
         name: "publish",
@@ -184,17 +183,9 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn build_modules(nginx: &Nginx) -> Result<()> {
     build::shipped(nginx)?;
-    let packages = packages()?;
-    for package in FOR_TESTS
-        .iter()
-        .filter(|package| packages.iter().any(|name| name == *package))
-    {
+    for package in FOR_TESTS {
         build::module(nginx, package)?;
     }
-    Ok(())
-}
-
-fn none(_: &Nginx) -> Result<()> {
     Ok(())
 }
 
@@ -285,10 +276,6 @@ fn vendored(nginx: &Nginx) -> Result<()> {
     Ok(())
 }
 
-fn matrix(_: &Nginx) -> Result<()> {
-    matrix::one_static()
-}
-
 /// cargo for one nginx, with what the test.env of another, or of the same, tells of its modules.
 pub fn with_modules(nginx: &Nginx, tested: &Nginx) -> Result<Command> {
     let file = tested.module_dir().join("test.env");
@@ -308,23 +295,6 @@ fn component(subcommand: &str, name: &str) -> Result<()> {
         .with_context(|| format!("this Rust toolchain has no {name}"))
 }
 
-/// The names of the packages of the workspace.
-fn packages() -> Result<Vec<String>> {
-    let mut cargo = shell::command("cargo");
-    cargo
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(project::root());
-    let metadata: Value = serde_json::from_str(&shell::quiet(&mut cargo)?.stdout)?;
-    let packages = metadata["packages"]
-        .as_array()
-        .context("cargo metadata lists no packages")?;
-    Ok(packages
-        .iter()
-        .filter_map(|package| package["name"].as_str())
-        .map(String::from)
-        .collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,7 +302,6 @@ mod tests {
     #[test]
     fn steps_have_names_of_their_own() {
         let mut names = STEPS.map(|step| step.name).to_vec();
-        names.dedup();
         names.sort();
         names.dedup();
         assert_eq!(names.len(), STEPS.len());
@@ -342,10 +311,5 @@ mod tests {
     fn sets_of_steps_name_steps() {
         let is_a_step = |name: &&str| STEPS.iter().any(|step| step.name == *name);
         assert!(SANITIZE.iter().chain(&ONLY_BY_NAME).all(is_a_step));
-    }
-
-    #[test]
-    fn this_package_is_in_the_workspace() {
-        assert!(packages().unwrap().iter().any(|name| name == "xtask"));
     }
 }
