@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use test_nginx::dies_with_us;
 
 /// A Redis that keeps nothing.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Redis {
     }
 
     fn start_again(&mut self) -> Result<()> {
-        let child = Command::new("redis-server")
+        let child = dies_with_us(&mut Command::new("redis-server"))
             .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
             .args(["--save", "", "--appendonly", "no", "--dir"])
             .arg(&self.dir)
@@ -46,7 +47,8 @@ impl Redis {
     fn answers(&self) -> bool {
         let mut pong = [0; 7];
         TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok_and(|mut stream| {
-            stream.write_all(b"PING\r\n").is_ok()
+            stream.set_read_timeout(Some(PATIENCE)).is_ok()
+                && stream.write_all(b"PING\r\n").is_ok()
                 && stream.read_exact(&mut pong).is_ok()
                 && pong == *b"+PONG\r\n"
         })

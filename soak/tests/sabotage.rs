@@ -1,10 +1,13 @@
-//! A soak fails where a handler does wrong now and then, and says what.
+//! A soak fails where a handler does wrong now and then, and says what; and it leaves no process, however it ends.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// A short soak with this handler in the place of `greet`.
-fn soak(greet: &str) -> Output {
+fn soak(greet: &str) -> Command {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let modules = set("CONTENT_BY_RUST_MODULES_DIR")
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/module"));
@@ -14,8 +17,8 @@ fn soak(greet: &str) -> Output {
         "cargo xtask test none builds {}",
         module.display()
     );
-    Command::new(env!("CARGO_BIN_EXE_soak"))
-        .arg("--nginx")
+    let mut soak = Command::new(env!("CARGO_BIN_EXE_soak"));
+    soak.arg("--nginx")
         .arg(set("TEST_NGINX_BINARY").unwrap_or("/usr/sbin/nginx".into()))
         .arg("--module")
         .arg(module)
@@ -28,15 +31,14 @@ fn soak(greet: &str) -> Output {
             "4",
             "--greet",
             greet,
-        ])
-        .output()
-        .expect("soak runs")
+        ]);
+    soak
 }
 
 /// Fails, with a line that has all of these.
 #[track_caller]
 fn fails(greet: &str, because: &[&str]) {
-    let output = soak(greet);
+    let output = soak(greet).output().expect("soak runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(!output.status.success(), "{said}");
     let mut wrong = said.lines().filter(|line| line.starts_with("WRONG: "));
@@ -73,4 +75,41 @@ fn a_wake_that_is_lost() {
 #[test]
 fn a_worker_that_crashes() {
     fails("crashes", &["exited on signal 6 and not with code 0"]);
+}
+
+/// The processes that a process has started, and those that they have.
+fn descendants(pid: u32) -> Vec<u32> {
+    let file = format!("/proc/{pid}/task/{pid}/children");
+    let children = fs::read_to_string(file).unwrap_or_default();
+    let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
+    children
+        .flat_map(|pid| [vec![pid], descendants(pid)].concat())
+        .collect()
+}
+
+/// One that has ended, and for which nobody has waited, has none.
+fn has_arguments(pid: &u32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
+#[track_caller]
+fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_soak_that_is_killed_leaves_no_process() {
+    let mut soak = soak("greet").stderr(Stdio::null()).spawn().unwrap();
+    let mut started = Vec::new();
+    eventually("Redis, nginx and two workers", || {
+        started = descendants(soak.id());
+        started.len() >= 4
+    });
+    soak.kill().unwrap();
+    soak.wait().unwrap();
+    eventually("all of them to end", || !started.iter().any(has_arguments));
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 
 use crate::expand::find;
 use crate::nginx::{Nginx, Version};
@@ -96,7 +96,7 @@ impl Process {
             .append(true)
             .open(room.stderr())?;
         let before = fs::metadata(room.error_log()).map_or(0, |log| log.len() as usize);
-        let child = command
+        let child = dies_with_us(&mut command)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr)
@@ -205,6 +205,13 @@ impl Drop for Process {
     }
 }
 
+/// Has the kernel end the child by `SIGTERM` when the thread that starts it ends, however that
+/// ends: a test program that is killed leaves no process behind.
+pub fn dies_with_us(command: &mut Command) -> &mut Command {
+    // SAFETY: prctl() is async-signal-safe, and the closure touches no memory of the parent.
+    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?)) }
+}
+
 /// The worker processes of the master `pid`.
 pub(crate) fn workers(pid: u32) -> Vec<u32> {
     let is_worker = |pid: &u32| {
@@ -244,6 +251,13 @@ mod tests {
     use crate::conf::Conf;
     use crate::expand::Variables;
     use std::net::{Ipv4Addr, TcpListener};
+
+    #[test]
+    fn a_child_ends_with_the_thread_that_started_it() {
+        let child = std::thread::spawn(|| dies_with_us(Command::new("sleep").arg("60")).spawn());
+        let status = child.join().unwrap().unwrap().wait().unwrap();
+        assert_eq!(status.signal(), Some(Signal::TERM.as_raw()));
+    }
 
     #[test]
     fn a_port_that_is_taken_is_told_from_other_failures() {
