@@ -18,6 +18,8 @@ impl Log {
     pub fn read(text: &str) -> Log {
         let mut log = Log::default();
         for line in text.lines() {
+            // Where the system's core_pattern is a program, no limit keeps a worker from a core dump.
+            let line = line.trim_end_matches(" (core dumped)");
             let words: Vec<&str> = line.split(' ').collect();
             let pid = |word: &str| word.split('#').next().and_then(|pid| pid.parse().ok());
             // Date, time, level, pid, and what is said.
@@ -96,7 +98,7 @@ mod tests {
 2026/11/30 10:00:00 [notice] 10#10: start worker process 11
 2026/11/30 10:00:00 [notice] 10#10: start worker process 12
 2026/11/30 10:00:01 [error] 11#11: *1 handler \"x\" panicked, client: 127.0.0.1
-2026/11/30 10:00:02 [alert] 10#10: worker process 12 exited on signal 11
+2026/11/30 10:00:02 [alert] 10#10: worker process 12 exited on signal 11 (core dumped)
 2026/11/30 10:00:03 [notice] 11#11: gracefully shutting down
 2026/11/30 10:00:03 [notice] 10#10: worker process 11 exited with code 0
 ";

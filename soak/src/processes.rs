@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub struct Descriptors {
     /// TCP sockets that listen.
     pub listening: usize,
-    /// All other TCP sockets.
+    /// All other sockets but those of `channels`: also what the kernel lists nowhere, as it is no longer connected.
     pub connections: usize,
     /// eventfds, epolls and the like.
     pub anonymous: usize,
@@ -63,20 +63,27 @@ pub fn descriptors(pid: u32) -> Option<Descriptors> {
         .iter()
         .map(|tcp| (tcp.inode, tcp.state))
         .collect();
+    let unix = unix().ok()?;
     let mut all = Descriptors::default();
     for target in targets {
-        *match (
-            socket(&target).map(|inode| sockets.get(&inode)),
-            target.starts_with("anon_inode:"),
-        ) {
-            (Some(Some(&LISTEN)), _) => &mut all.listening,
-            (Some(Some(_)), _) => &mut all.connections,
-            (Some(None), _) => &mut all.channels,
-            (None, true) => &mut all.anonymous,
-            (None, false) => &mut all.files,
+        *match socket(&target) {
+            Some(inode) if sockets.get(&inode) == Some(&LISTEN) => &mut all.listening,
+            Some(inode) if unix.contains(&inode) => &mut all.channels,
+            Some(_) => &mut all.connections,
+            None if target.starts_with("anon_inode:") => &mut all.anonymous,
+            None => &mut all.files,
         } += 1;
     }
     Some(all)
+}
+
+/// The inodes of all Unix sockets.
+fn unix() -> Result<BTreeSet<u64>> {
+    let table = fs::read_to_string("/proc/net/unix").context("/proc/net/unix")?;
+    let inodes = table.lines().skip(1);
+    Ok(inodes
+        .filter_map(|line| line.split_whitespace().nth(6)?.parse().ok())
+        .collect())
 }
 
 /// What each of the process's descriptors is.
@@ -163,6 +170,8 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::UnixStream;
+    use tokio::net::TcpSocket;
 
     #[test]
     fn a_line_of_the_kernels_table() {
@@ -188,6 +197,11 @@ mod tests {
         let now = descriptors(me).unwrap();
         assert!(now.listening > before.listening && now.connections > before.connections);
         assert!(now.files > before.files);
+        let _unconnected = TcpSocket::new_v4().unwrap();
+        let _channel = UnixStream::pair().unwrap();
+        let more = descriptors(me).unwrap();
+        assert_eq!(more.connections, now.connections + 1);
+        assert_eq!(more.channels, now.channels + 2);
         let _accepted = listener.accept().unwrap();
         let clients = clients(me, &[port]).unwrap();
         assert_eq!(clients, [client.local_addr().unwrap().port()].into());

@@ -4,6 +4,7 @@ use crate::processes::{self, PATIENCE, eventually};
 use crate::world::World;
 use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
+use rustix::io::Errno;
 use rustix::process::{Pid, kill_process};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -95,8 +96,9 @@ impl Soaked {
             let newest = &workers[workers.len().saturating_sub(WORKERS)..];
             let pid = *rng.choice(newest).context("there are no workers")?;
             // It may have come to its end by itself: another one, then.
-            if signal(pid, Signal::STOP).is_err() {
-                continue;
+            match signal(pid, Signal::STOP) {
+                Err(Errno::SRCH) => continue,
+                stopped => stopped?,
             }
             let stopped = eventually("a worker stops", PATIENCE, || match processes::state(pid) {
                 Some('T') => Some(true),
@@ -148,9 +150,8 @@ impl Soaked {
     }
 }
 
-fn signal(pid: u32, signal: Signal) -> Result<()> {
-    let pid = Pid::from_raw(pid as i32).context("no process has pid 0")?;
-    Ok(kill_process(pid, signal)?)
+fn signal(pid: u32, signal: Signal) -> Result<(), Errno> {
+    kill_process(Pid::from_raw(pid as i32).expect("no pid is 0"), signal)
 }
 
 /// The locations and the answers that are expected of them stay; what is around them changes.
