@@ -1,7 +1,7 @@
 //! What was survived, as a table.
 
 use crate::ledger::{Counts, OUTCOMES, Outcome};
-use crate::samples::{IN_CALM, IN_STORM, Samples};
+use crate::samples::Samples;
 use crate::soak::Plan;
 use crate::world::World;
 use std::fmt;
@@ -67,14 +67,8 @@ impl fmt::Display for Report {
             "\n{:40}  {:>6}  {:>6}  growth a minute, 95 %",
             "", "first", "last"
         )?;
-        for (part, samples, figures) in [
-            ("storm", &self.storm, &IN_STORM[..]),
-            ("calm", &self.calm, &IN_CALM),
-        ] {
-            for figure in figures {
-                let Some(growth) = samples.growth(figure) else {
-                    continue;
-                };
+        for (part, samples) in [("storm", &self.storm), ("calm", &self.calm)] {
+            for (figure, growth) in samples.growths() {
                 let (name, slope) = (format!("{part}: {}", figure.name), growth.slope);
                 writeln!(
                     f,

@@ -90,8 +90,8 @@ pub fn run(plan: Plan) -> Result<Report> {
     );
     violations.extend(log.violations(&nginx.killed));
     violations.extend(strangers(&world, &log));
-    violations.extend(storm.growing(&samples::IN_STORM));
-    violations.extend(calm.growing(&samples::IN_CALM));
+    violations.extend(storm.growing());
+    violations.extend(calm.growing());
     violations.extend(world.ledger.wrongs());
     Ok(Report {
         world,
@@ -137,7 +137,7 @@ fn storm(
     redis: &mut Redis,
     rng: &mut Rng,
 ) -> Result<Samples> {
-    let mut samples = Samples::begin();
+    let mut samples = Samples::begin(samples::IN_STORM);
     let ticks = (time.as_secs_f64() / TICK.as_secs_f64()).round() as usize;
     let is = |tick: usize, (first, period): (usize, usize)| {
         tick >= first && (tick - first).is_multiple_of(period)
@@ -166,7 +166,7 @@ fn calm(time: Duration, nginx: &Soaked) -> Result<Samples> {
     let end = Instant::now() + time;
     // What a worker does for the first time it has done by then.
     sleep(time / 4);
-    let mut samples = Samples::begin();
+    let mut samples = Samples::begin(samples::IN_CALM);
     while Instant::now() < end || samples.are_too_few() {
         samples.take(nginx)?;
         sleep(Duration::from_millis(250));
