@@ -46,7 +46,7 @@ struct Options {
     /// How many clients there are at a time
     #[arg(long, default_value_t = 48)]
     clients: u64,
-    /// Seconds after which an answer counts as never given
+    /// Seconds without a byte after which an answer counts as never given
     #[arg(long, default_value_t = 60.0)]
     patience: f64,
     /// For the soak's own tests: a handler that does wrong now and then, in the place of `greet`

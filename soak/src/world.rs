@@ -15,7 +15,7 @@ pub struct World {
     pub http1: SocketAddr,
     pub http2: SocketAddr,
     pub ports: Ports,
-    /// How long an answer may take before it counts as never given.
+    /// How long nothing may come before an answer counts as never given.
     pub patience: Duration,
     pub ledger: Ledger,
     pub connections: Connections,

@@ -15,6 +15,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
 /// Sends the cases over one connection, and over others where the server lets it go.
@@ -105,12 +106,19 @@ enum Broken {
     Left,
     /// By the server or the connection.
     Failed(h2::Error),
+    /// Nothing has come for too long.
     Silent,
 }
 
 impl From<h2::Error> for Broken {
     fn from(error: h2::Error) -> Broken {
         Broken::Failed(error)
+    }
+}
+
+impl From<Elapsed> for Broken {
+    fn from(_: Elapsed) -> Broken {
+        Broken::Silent
     }
 }
 
@@ -125,15 +133,9 @@ async fn stream_of(
     let (world, protocol) = (shared.world, Protocol::Http2);
     let mut exchange = Exchange::new(case);
     let mut sent = None;
-    let broken = {
-        let exchanging = timeout(
-            world.patience,
-            exchange_on(shared, send, &mut exchange, &mut sent, rng),
-        );
-        tokio::select! {
-            done = exchanging => done.unwrap_or(Err(Broken::Silent)),
-            () = sleep(abort.unwrap_or(Duration::MAX)) => Err(Broken::Left),
-        }
+    let broken = tokio::select! {
+        done = exchange_on(shared, send, &mut exchange, &mut sent, rng) => done,
+        () = sleep(abort.unwrap_or(Duration::MAX)) => Err(Broken::Left),
     };
     let begun = sent.is_some();
     if let (Err(Broken::Left), Some(sent)) = (&broken, &mut sent) {
@@ -158,7 +160,7 @@ async fn stream_of(
             exchange.wrong(
                 world,
                 protocol,
-                &format!("not whole within {:?}", world.patience),
+                &format!("nothing within {:?}", world.patience),
             );
             return None;
         }
@@ -203,7 +205,8 @@ async fn exchange_on(
     sent: &mut Option<SendStream<Bytes>>,
     mut rng: Rng,
 ) -> Result<(), Broken> {
-    let mut send = send.ready().await?;
+    let patience = shared.world.patience;
+    let mut send = timeout(patience, send.ready()).await??;
     exchange.asked = Instant::now();
     let case = &exchange.case;
     let request = Request::builder()
@@ -222,14 +225,14 @@ async fn exchange_on(
         std::future::pending::<Infallible>().await
     };
     let reads = async {
-        let (head, mut body) = answer.await?.into_parts();
+        let (head, mut body) = timeout(patience, answer).await??.into_parts();
         let value = |name| head.headers.get(name)?.to_str().ok()?.parse().ok();
         exchange.head = Some(Head {
             status: head.status.as_u16(),
             number: value("x-number"),
             worker: value("x-worker").and_then(|pid| u32::try_from(pid).ok()),
         });
-        while let Some(data) = body.data().await {
+        while let Some(data) = timeout(patience, body.data()).await? {
             let data = data?;
             exchange.body.extend(&data);
             if is_enough(&exchange.case, &exchange.body) {
