@@ -23,8 +23,8 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub enum Answer {
     Exactly(Vec<u8>),
-    /// Ticks of `examples/events`, of which a client takes so many and goes.
-    Ticks(usize),
+    /// And goes on.
+    Begins(Vec<u8>),
 }
 
 /// The ports of the servers that some handlers ask.
@@ -36,8 +36,10 @@ pub struct Ports {
 
 /// The handler whose answers depend on Redis.
 pub const REDIS: &str = "redis_counter";
-/// The handler whose answers have no end.
+/// The handler whose answers have no end: a client takes what is expected, and goes.
 pub const EVENTS: &str = "events";
+/// The handler that tells how many wait.
+const STATUS: &str = "status";
 
 /// How often a request is made, beside the others, and how.
 type Entry = (u32, &'static str, fn(&mut Maker<'_>));
@@ -55,6 +57,10 @@ const ALL: &[Entry] = &[
     (5, "reply", |m| {
         m.get(format!("/busy?n={}", m.number), m.sorry());
         m.case.status = 503;
+    }),
+    (2, STATUS, |m| {
+        m.get("/status", "");
+        m.case.answer = Answer::Begins(b"{\"total\":{\"pending\":".to_vec());
     }),
     // examples/
     (20, "greet", |m| {
@@ -89,7 +95,7 @@ const ALL: &[Entry] = &[
     }),
     (2, EVENTS, |m| {
         m.get("/events", "");
-        m.case.answer = Answer::Ticks(m.count(1..12));
+        m.case.answer = Answer::Begins(ticks(m.count(1..12)));
     }),
     // tests/handlers/
     (3, "aligned", |m| m.get("/aligned", "aligned\n")),
@@ -331,6 +337,18 @@ impl Case {
         Case::make(handler, *make, rng, ports, number)
     }
 
+    /// Asks how many wait where nobody does.
+    pub fn nobody_waits() -> Case {
+        Case {
+            handler: STATUS,
+            number: 0,
+            target: "/status".to_owned(),
+            body: None,
+            status: 200,
+            answer: Answer::Begins(b"{\"total\":{\"pending\":0,".to_vec()),
+        }
+    }
+
     /// A request for each handler, in each of its ways.
     pub fn each(rng: &mut Rng, ports: Ports) -> Vec<Case> {
         let all = ALL.iter().enumerate();
@@ -426,7 +444,7 @@ fn lines(length: usize) -> Vec<u8> {
 }
 
 /// So many ticks of `examples/events`.
-pub fn ticks(count: usize) -> Vec<u8> {
+fn ticks(count: usize) -> Vec<u8> {
     let ticks = (0..count).map(|n| format!("event: tick\ndata: {n}\n\n"));
     ticks.collect::<String>().into_bytes()
 }

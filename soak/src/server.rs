@@ -174,6 +174,7 @@ fn configured(builder: ServerBuilder, places: &Places, rng: &mut Rng) -> ServerB
         ("reset_timedout_connection", &["on", "off"]),
         ("rust_ignore_client_abort", &["on", "off"]),
         ("rust_max_delay", &["30s", "60s"]),
+        ("rust_max_pending", &["0", "100000"]),
         ("rust_tokio_threads", &["1", "2", "3"]),
         ("sendfile", &["on", "off"]),
         ("tcp_nodelay", &["on", "off"]),
@@ -185,6 +186,7 @@ fn configured(builder: ServerBuilder, places: &Places, rng: &mut Rng) -> ServerB
     .map(|(name, values)| format!("{name} {};\n", one_of(values)))
     .collect();
     http += "rust_shared_zone z 1m;\n";
+    http += "log_format told '$rust_handler $rust_wait $rust_pending';\n";
     // Where nginx does not wait for the client's end, pipelined requests that it will not read make a RST, which takes
     // along what the client has not read of the answer before them (RFC 9112, section 9.6).
     http += "lingering_close always; lingering_timeout 1m; lingering_time 10m;\n";

@@ -81,6 +81,7 @@ pub fn run(plan: Plan) -> Result<Report> {
     drop((partners, redis));
     must(nginx.settle(plan.patience));
     let left = what_is_left(&world, &nginx, &before)?;
+    runtime.block_on(client::ask(&world, &Case::nobody_waits()));
     must(nginx.quit(plan.patience));
     violations.extend(left);
     let log = Log::read(&nginx.error_log());
