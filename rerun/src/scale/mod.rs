@@ -12,6 +12,7 @@ mod page;
 mod round;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -125,12 +126,13 @@ fn tables(waiting: &[u32], rate: u32) -> Vec<Table> {
         delay_s: waiting.div_ceil(rate) + 1,
         rows: Vec::new(),
     };
-    let mut of_http1: Vec<u32> = waiting.iter().map(|n| (*n).min(MOST_CONNECTIONS)).collect();
-    of_http1.dedup();
-    let http1 = of_http1.iter().map(|n| table(Protocol::Http1, *n, *n));
-    let http2 = waiting
-        .iter()
-        .map(|n| table(Protocol::Http2, *n, n.div_ceil(STREAMS)));
+    // From few to many, each once.
+    let of_http1: BTreeSet<u32> = waiting.iter().map(|n| (*n).min(MOST_CONNECTIONS)).collect();
+    let of_http2: BTreeSet<u32> = waiting.iter().copied().collect();
+    let http1 = of_http1.into_iter().map(|n| table(Protocol::Http1, n, n));
+    let http2 = of_http2
+        .into_iter()
+        .map(|n| table(Protocol::Http2, n, n.div_ceil(STREAMS)));
     http1.chain(http2).collect()
 }
 
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn http1_ends_where_descriptors_do() {
-        let tables = tables(&[100, 20_000, 100_000], 10_000);
+        let tables = tables(&[100, 100_000, 20_000, 100], 10_000);
         let shown: Vec<_> = tables
             .iter()
             .map(|t| (t.protocol, t.waiting, t.connections, t.delay_s))

@@ -12,7 +12,6 @@ use crate::compare::busy;
 use crate::gates::n;
 use crate::report::markdown;
 use crate::report::svg::{self, Curve, Growth, Label};
-use crate::report::view::grids::Column;
 use crate::report::view::{Cell, Grid, GridRow, number};
 use crate::stats::median;
 
@@ -265,13 +264,9 @@ fn carries(scale: &Scale) -> String {
             }
         }
     }
-    let columns = heads.map(|head| Column {
-        head: head.into(),
-        means: String::new(),
-    });
     let grid = Grid {
         title: "so many wait at once".into(),
-        columns: columns.into(),
+        columns: heads.map(tables::column).into(),
         rows,
     };
     let mut out = String::new();

@@ -76,6 +76,10 @@ pub fn measure(
         };
         waves.push(client::wave(&budget.client_cpus, &plan, &mut sample)?);
     }
+    ensure!(
+        memory_bytes.is_some() || !waits,
+        "no smaps_rollup of the server's processes"
+    );
     let commands = server.commands.clone();
     let said = server.end()?;
     ensure!(!is_alarming(&said), "it wrote:\n{said}");

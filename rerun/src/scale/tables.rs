@@ -64,7 +64,7 @@ fn grid(table: &Table) -> Grid {
     }
 }
 
-fn column(head: &str) -> Column {
+pub fn column(head: &str) -> Column {
     Column {
         head: head.into(),
         means: String::new(),
