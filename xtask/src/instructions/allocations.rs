@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -61,7 +62,12 @@ fn sizes(place: &Place, row: &Row) -> Result<Vec<u64>> {
              long)({from})\ncontinue\nend\n"
         );
     }
-    text += "continue\n";
+    // Where the breakpoints are known; they are set when nginx goes on.
+    let known = place.file("gdb-knows");
+    if known.exists() {
+        fs::remove_file(&known)?;
+    }
+    text += &format!("shell touch {}\ncontinue\n", known.display());
     fs::File::create(&script)?.write_all(text.as_bytes())?;
     let mut gdb = shell::command("gdb");
     gdb.args(["-nx", "-q", "-batch", "-p", &server.pid.to_string(), "-x"])
@@ -70,9 +76,7 @@ fn sizes(place: &Place, row: &Row) -> Result<Vec<u64>> {
     let asking = std::thread::spawn({
         let (path, pid) = (row.path, server.pid);
         move || {
-            // Until gdb has set its breakpoints; what is asked before that is not seen, and missed below.
-            let traced = wait_until_traced(pid);
-            std::thread::sleep(Duration::from_millis(500));
+            let traced = wait_until_traced(pid, &known);
             let answer = traced.and_then(|()| http::get(&address, path));
             // SAFETY: the server has not been waited for.
             unsafe { libc::kill(pid, libc::SIGTERM) };
@@ -87,18 +91,17 @@ fn sizes(place: &Place, row: &Row) -> Result<Vec<u64>> {
     Ok(parse(&said.stdout, module))
 }
 
-fn wait_until_traced(pid: libc::pid_t) -> Result<()> {
+/// Waits until nginx goes on with gdb's breakpoints in it.
+fn wait_until_traced(pid: libc::pid_t, known: &Path) -> Result<()> {
     for _ in 0..500 {
+        let is_known = known.exists();
         let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-        let tracer = status
-            .lines()
-            .find_map(|line| line.strip_prefix("TracerPid:"));
-        if tracer.is_some_and(|tracer| tracer.trim() != "0") && !status.contains("(tracing stop)") {
+        if is_known && !status.contains("(tracing stop)") {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    bail!("gdb does not attach to nginx")
+    bail!("gdb does not set its breakpoints in nginx")
 }
 
 /// Where a function's second argument and its return address are when it is called.
