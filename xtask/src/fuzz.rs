@@ -33,7 +33,7 @@ pub struct Options {
     /// The targets: all of them when none is named
     targets: Vec<String>,
     /// How long each is searched
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
 }
 
@@ -136,8 +136,10 @@ fn one(program: &Path, target: &str, seconds: u32) -> Result<()> {
         .stdin(Stdio::null())
         .output()?;
     let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() {
-        eprintln!("{target}: {}", summary(&said).unwrap_or("searched"));
+    if output.status.success()
+        && let Some(summary) = summary(&said)
+    {
+        eprintln!("{target}: {summary}");
         return Ok(());
     }
     let lines: Vec<&str> = said.lines().collect();
@@ -165,7 +167,7 @@ fn advice(said: &str, target: &str) -> String {
             "keep these bytes, and `cargo test -p fuzz` tries them each time:\n    cp {} fuzz/seeds/{target}/WHAT-IT-IS",
             file.trim()
         ),
-        None => "it ended before it wrote down what broke it".into(),
+        None => "it ended before it had searched, or wrote down what broke it".into(),
     }
 }
 

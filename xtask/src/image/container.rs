@@ -137,7 +137,7 @@ fn family(pid: libc::pid_t) -> Result<Vec<String>> {
 fn uid_of(pid: &str) -> Result<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    let uid = line.and_then(|line| line.split_whitespace().nth(1));
+    let uid = line.and_then(|line| line.split_whitespace().nth(2));
     Ok(uid.context("a process has a user")?.to_owned())
 }
 
