@@ -8,6 +8,7 @@ mod reader;
 use crate::cases::Case;
 use crate::judge::{Head, Verdict, judge};
 use crate::ledger::{Outcome, Protocol};
+use crate::processes::PATIENCE;
 use crate::world::World;
 use fastrand::Rng;
 use std::io;
@@ -19,6 +20,8 @@ use tokio::net::{TcpSocket, TcpStream};
 /// What a session is to be like.
 #[derive(Clone, Debug)]
 struct Manners {
+    /// How long nothing may come before an answer counts as never given.
+    patience: Duration,
     /// Takes its answers in small pieces, with pauses, into a small buffer.
     reads_slowly: bool,
     /// Sends its requests in small pieces, with pauses.
@@ -38,9 +41,10 @@ struct Abort {
 }
 
 impl Manners {
-    fn any(rng: &mut Rng) -> Manners {
+    fn any(rng: &mut Rng, patience: Duration) -> Manners {
         let aborts = rng.u8(0..5) == 0;
         Manners {
+            patience,
             reads_slowly: rng.u8(0..6) == 0,
             writes_slowly: rng.u8(0..6) == 0,
             abort: aborts.then(|| Abort {
@@ -58,7 +62,7 @@ impl Manners {
 }
 
 /// The clients' way through a soak; the numbers of its requests begin with its own.
-pub async fn run(world: Arc<World>, mut rng: Rng, client: u64) {
+pub async fn run(world: Arc<World>, mut rng: Rng, client: u64, patience: Duration) {
     let mut number = client << 32;
     while !world.is_over() {
         let protocol = match rng.u8(0..10) {
@@ -72,7 +76,7 @@ pub async fn run(world: Arc<World>, mut rng: Rng, client: u64) {
             Case::any(&mut rng, world.ports, number)
         });
         let cases: Vec<Case> = cases.collect();
-        let manners = Manners::any(&mut rng);
+        let manners = Manners::any(&mut rng, patience);
         match protocol {
             Protocol::Http2 => http2::session(&world, &mut rng, cases, manners).await,
             _ => http1::session(&world, &mut rng, protocol, cases, manners).await,
@@ -81,9 +85,10 @@ pub async fn run(world: Arc<World>, mut rng: Rng, client: u64) {
     }
 }
 
-/// Asks once, as a patient client.
+/// Asks once, as a client that has [`PATIENCE`].
 pub async fn ask(world: &World, case: &Case) {
     let manners = Manners {
+        patience: PATIENCE,
         reads_slowly: false,
         writes_slowly: false,
         abort: None,

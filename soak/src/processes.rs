@@ -144,7 +144,7 @@ pub fn state(pid: u32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// How long [`eventually`] waits where nobody says how long.
+/// How long is waited for what must come, where nobody says how long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until there is what is waited for, and fails where there is not within `patience`.

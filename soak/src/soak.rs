@@ -60,13 +60,13 @@ pub fn run(plan: Plan) -> Result<Report> {
         echo: partners.echo,
         byte: partners.byte,
     };
-    let world = Arc::new(World::new(nginx.http1, nginx.http2, ports, plan.patience));
+    let world = Arc::new(World::new(nginx.http1, nginx.http2, ports));
 
     let before = at_rest(&runtime, &world, &nginx, &mut rng.fork())?;
     let mut clients = JoinSet::new();
     for n in 1..=plan.clients {
         clients.spawn_on(
-            client::run(Arc::clone(&world), rng.fork(), n),
+            client::run(Arc::clone(&world), rng.fork(), n, plan.patience),
             runtime.handle(),
         );
     }
@@ -80,7 +80,7 @@ pub fn run(plan: Plan) -> Result<Report> {
 
     drop((partners, redis));
     must(nginx.settle(plan.patience));
-    let left = what_is_left(&world, &nginx, &before)?;
+    let left = what_is_left(&nginx, &before, plan.patience)?;
     runtime.block_on(client::ask(&world, &Case::nobody_waits()));
     must(nginx.quit(plan.patience));
     violations.extend(left);
@@ -176,7 +176,7 @@ fn calm(time: Duration, nginx: &Soaked) -> Result<Samples> {
 }
 
 /// What the workers still have when nobody is there any more, compared with what one had before anybody came.
-fn what_is_left(world: &World, nginx: &Soaked, before: &Descriptors) -> Result<Vec<String>> {
+fn what_is_left(nginx: &Soaked, before: &Descriptors, patience: Duration) -> Result<Vec<String>> {
     let mut left = Vec::new();
     for pid in nginx.workers() {
         let expected = Descriptors {
@@ -184,7 +184,7 @@ fn what_is_left(world: &World, nginx: &Soaked, before: &Descriptors) -> Result<V
             ..before.clone()
         };
         let mut now = Descriptors::default();
-        let rest = eventually("descriptors as before", world.patience, || {
+        let rest = eventually("descriptors as before", patience, || {
             now = processes::descriptors(pid)?;
             // nginx's own channels are as many as there have been workers.
             now.channels = expected.channels;

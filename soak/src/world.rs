@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Shared by everyone.
 #[derive(Debug)]
@@ -15,8 +15,6 @@ pub struct World {
     pub http1: SocketAddr,
     pub http2: SocketAddr,
     pub ports: Ports,
-    /// How long nothing may come before an answer counts as never given.
-    pub patience: Duration,
     pub ledger: Ledger,
     pub connections: Connections,
     pub outages: Outages,
@@ -25,12 +23,11 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(http1: SocketAddr, http2: SocketAddr, ports: Ports, patience: Duration) -> World {
+    pub fn new(http1: SocketAddr, http2: SocketAddr, ports: Ports) -> World {
         World {
             http1,
             http2,
             ports,
-            patience,
             ledger: Ledger::default(),
             connections: Connections::default(),
             outages: Outages::default(),
@@ -186,6 +183,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_kill_cuts_the_connections_of_its_worker_and_no_others() {

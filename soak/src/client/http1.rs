@@ -126,7 +126,7 @@ impl Session<'_> {
             read,
             unread: Vec::new(),
             slowly: self.manners.reads_slowly,
-            patience: self.world.patience,
+            patience: self.manners.patience,
         };
         let mut writer = Writer {
             write,

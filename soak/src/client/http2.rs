@@ -160,7 +160,7 @@ async fn stream_of(
             exchange.wrong(
                 world,
                 protocol,
-                &format!("nothing within {:?}", world.patience),
+                &format!("nothing within {:?}", shared.manners.patience),
             );
             return None;
         }
@@ -205,7 +205,7 @@ async fn exchange_on(
     sent: &mut Option<SendStream<Bytes>>,
     mut rng: Rng,
 ) -> Result<(), Broken> {
-    let patience = shared.world.patience;
+    let patience = shared.manners.patience;
     let mut send = timeout(patience, send.ready()).await??;
     exchange.asked = Instant::now();
     let case = &exchange.case;
