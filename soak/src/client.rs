@@ -144,7 +144,7 @@ impl Exchange {
 
     /// Counts a whole answer.
     fn answered(&self, world: &World, protocol: Protocol) {
-        if let Some(worker) = self.head.as_ref().and_then(|head| head.worker) {
+        if let Some(worker) = self.worker() {
             world.seen.worker(worker);
         }
         let outcome = match self.judge(true) {
@@ -165,6 +165,11 @@ impl Exchange {
             Ok(_) => world.ledger.count(protocol, self.case.handler, outcome),
             Err(why) => self.wrong(world, protocol, &why),
         }
+    }
+
+    /// Who answers, once the head has come.
+    fn worker(&self) -> Option<u32> {
+        self.head.as_ref()?.worker
     }
 
     /// Whether no byte of an answer has come.

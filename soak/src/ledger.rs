@@ -39,18 +39,21 @@ pub enum Outcome {
     SlowRedis,
     /// Not begun by a worker that was about to quit, so sent again.
     SentAgain,
+    /// Taken along by the RST of a worker that was about to quit, whose client had sent more than one.
+    Reset,
     /// Anything else.
     Wrong,
 }
 
 /// All outcomes, in the order of the table's columns, and their heads.
-pub const OUTCOMES: [(Outcome, &str); 7] = [
+pub const OUTCOMES: [(Outcome, &str); 8] = [
     (Outcome::Answered, "answered"),
     (Outcome::Aborted, "aborted by us"),
     (Outcome::Cut, "cut by a kill"),
     (Outcome::WithoutRedis, "no Redis"),
     (Outcome::SlowRedis, "slow Redis"),
     (Outcome::SentAgain, "sent again"),
+    (Outcome::Reset, "taken by a RST"),
     (Outcome::Wrong, "wrong"),
 ];
 

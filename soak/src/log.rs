@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is in a log from level `notice` on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    pub started: BTreeSet<u32>,
-    /// How each worker has ended: "exited with code 0".
-    pub ended: BTreeMap<u32, String>,
+    /// How many workers have begun with each pid: the system gives it again.
+    pub started: BTreeMap<u32, usize>,
+    /// How those have ended: "with code 0".
+    pub ended: BTreeMap<u32, Vec<String>>,
     /// Who was asked to quit.
     pub quitting: BTreeSet<u32>,
     /// Lines at `alert`, `crit` and `emerg`.
@@ -24,11 +25,16 @@ impl Log {
             let pid = |word: &str| word.split('#').next().and_then(|pid| pid.parse().ok());
             // Date, time, level, pid, and what is said.
             match words.get(4..).unwrap_or_default() {
-                ["start", "worker", "process", worker] => log.started.extend(pid(worker)),
+                ["start", "worker", "process", worker] => {
+                    if let Some(pid) = pid(worker) {
+                        *log.started.entry(pid).or_default() += 1;
+                    }
+                }
                 ["gracefully", "shutting", "down"] => log.quitting.extend(pid(words[3])),
                 ["worker", "process", worker, "exited", how @ ..] => {
-                    log.ended
-                        .extend(pid(worker).map(|pid| (pid, how.join(" "))));
+                    if let Some(pid) = pid(worker) {
+                        log.ended.entry(pid).or_default().push(how.join(" "));
+                    }
                 }
                 _ => {}
             }
@@ -43,25 +49,26 @@ impl Log {
     }
 
     /// What is wrong, when these workers were killed and all have ended.
-    pub fn violations(&self, killed: &BTreeSet<u32>) -> Vec<String> {
+    pub fn violations(&self, killed: &[u32]) -> Vec<String> {
         let mut wrong = Vec::new();
-        for pid in &self.started {
-            let expected = if killed.contains(pid) {
-                "on signal 11"
-            } else {
-                "with code 0"
-            };
-            match self.ended.get(pid).map(String::as_str) {
-                Some(how) if how == expected => {}
-                Some(how) => wrong.push(format!("worker {pid} exited {how} and not {expected}")),
-                None => wrong.push(format!("worker {pid} has not exited")),
+        for (pid, started) in &self.started {
+            let kills = killed.iter().filter(|killed| *killed == pid).count();
+            let mut expected = vec!["with code 0"; started.saturating_sub(kills)];
+            expected.extend(vec!["on signal 11"; kills]);
+            let mut ended = self.ended.get(pid).cloned().unwrap_or_default();
+            ended.sort_by_key(|how| how == "on signal 11");
+            if ended.len() < *started {
+                wrong.push(format!("worker {pid} has not exited"));
+            } else if ended != expected {
+                let (ended, expected) = (ended.join(", "), expected.join(", "));
+                wrong.push(format!("worker {pid} exited {ended} and not {expected}"));
             }
         }
         for pid in self
             .ended
             .keys()
             .chain(killed)
-            .filter(|pid| !self.started.contains(pid))
+            .filter(|pid| !self.started.contains_key(pid))
         {
             wrong.push(format!("nobody has started worker {pid}"));
         }
@@ -104,13 +111,13 @@ mod tests {
 ";
 
     fn violations(more: &str, killed: &[u32]) -> Vec<String> {
-        Log::read(&format!("{LOG}{more}")).violations(&killed.iter().copied().collect())
+        Log::read(&format!("{LOG}{more}")).violations(killed)
     }
 
     #[test]
     fn a_log_that_is_in_order() {
         let log = Log::read(LOG);
-        assert_eq!(log.started, [11, 12].into());
+        assert_eq!(log.started, [(11, 1), (12, 1)].into());
         assert_eq!(log.quitting, [11].into());
         assert_eq!(violations("", &[12]), [""; 0]);
         assert_eq!(
@@ -120,6 +127,19 @@ mod tests {
             ),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn a_pid_that_is_given_again() {
+        let again = "t t [notice] 10#10: start worker process 12\n";
+        let ended = |how| format!("{again}t t [notice] 10#10: worker process 12 exited {how}\n");
+        assert_eq!(violations(&ended("with code 0"), &[12]), [""; 0]);
+        assert_eq!(violations(again, &[12]), ["worker 12 has not exited"]);
+        assert_eq!(
+            violations(&ended("on signal 11"), &[12]),
+            ["worker 12 exited on signal 11, on signal 11 and not with code 0, on signal 11",]
+        );
+        assert_eq!(violations(&ended("on signal 11"), &[12, 12]), [""; 0]);
     }
 
     #[test]
@@ -142,9 +162,16 @@ mod tests {
             ),
             ["nobody has started worker 14"]
         );
+        let twice = "t t [alert] 10#10: worker process 12 exited on signal 11";
+        assert_eq!(
+            violations(&format!("{twice}\n"), &[12]),
+            [
+                "worker 12 exited on signal 11, on signal 11 and not on signal 11".to_owned(),
+                format!("in the error log: {twice}"),
+            ]
+        );
         for line in [
             "t t [alert] 11#11: *3 open socket #5 left in connection 7",
-            "t t [alert] 10#10: worker process 12 exited on signal 11",
             "t t [crit] 11#11: *3 accept4() failed",
             "t t [emerg] 10#10: unknown directive",
         ] {

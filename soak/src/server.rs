@@ -6,7 +6,6 @@ use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
 use rustix::io::Errno;
 use rustix::process::{Pid, kill_process};
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 use test_nginx::{Nginx, Server, ServerBuilder, Signal};
@@ -28,7 +27,7 @@ pub struct Soaked {
     pub http1: SocketAddr,
     pub http2: SocketAddr,
     /// The workers that were killed.
-    pub killed: BTreeSet<u32>,
+    pub killed: Vec<u32>,
     pub reloads: usize,
 }
 
@@ -54,7 +53,7 @@ impl Soaked {
             places,
             http1,
             http2,
-            killed: BTreeSet::new(),
+            killed: Vec::new(),
             reloads: 0,
         })
     }
@@ -111,7 +110,7 @@ impl Soaked {
             let cut = world
                 .connections
                 .cut(processes::clients(pid, &self.ports())?);
-            self.killed.insert(pid);
+            self.killed.push(pid);
             signal(pid, Signal::SEGV)?;
             signal(pid, Signal::CONT)?;
             eventually("a worker is gone", PATIENCE, || {

@@ -99,7 +99,7 @@ pub fn run(plan: Plan) -> Result<Report> {
         plan,
         reloads: nginx.reloads,
         kills: nginx.killed.len(),
-        workers: log.started.len(),
+        workers: log.started.values().sum(),
         storm,
         calm,
         violations,
@@ -210,7 +210,7 @@ fn strangers(world: &World, log: &Log) -> Vec<String> {
         .seen
         .workers()
         .into_iter()
-        .filter(|pid| !log.started.contains(pid));
+        .filter(|pid| !log.started.contains_key(pid));
     let unknown = unknown.map(|pid| format!("nobody has started worker {pid}, which has answered"));
     let quitting = world
         .seen

@@ -6,6 +6,7 @@ use crate::cases::Case;
 use crate::ledger::{Outcome, Protocol};
 use crate::world::{Connection, World};
 use fastrand::Rng;
+use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
@@ -78,10 +79,7 @@ impl Session<'_> {
         }
         let begun = self.begun.load(Ordering::Relaxed);
         let rest = self.exchanges.split_off(self.answered);
-        let worker = self
-            .exchanges
-            .last()
-            .and_then(|last| last.head.as_ref()?.worker);
+        let worker = self.exchanges.last().and_then(Exchange::worker);
         let (open, unsent) = rest.split_at(begun - self.answered);
         let ended = |outcome| {
             for exchange in open {
@@ -102,22 +100,38 @@ impl Session<'_> {
                 ended(Outcome::Cut);
                 unsent
             }
+            // Some may have been answered: the RST that the unread ones make takes answers along.
+            (End::Closed(e), Some(first))
+                if is_reset(&e) && open.len() > 1 && worker.or(first.worker()).is_some() =>
+            {
+                self.is_left(worker.or(first.worker()), first, &e);
+                ended(Outcome::Reset);
+                unsent
+            }
             // Between two requests, and before any byte of an answer.
-            (End::Closed(why), Some(first)) if worker.is_some() && first.is_untouched() => {
-                let why = format!("{}: {why}", first.shown());
-                self.world
-                    .seen
-                    .closed_without_a_word(worker.unwrap_or_default(), why);
+            (End::Closed(e), Some(first)) if worker.is_some() && first.is_untouched() => {
+                self.is_left(worker, first, &e);
                 ended(Outcome::SentAgain);
                 &rest[..]
             }
-            (End::Closed(why) | End::Wrong(why), first) => {
-                let first = first.unwrap_or_else(|| &self.exchanges[self.answered - 1]);
-                first.wrong(self.world, self.protocol, &why);
-                &[]
-            }
+            (End::Closed(e), first) => self.is_wrong(first, &told(&e)),
+            (End::Wrong(why), first) => self.is_wrong(first, &why),
         };
         again.iter().map(|exchange| exchange.case.clone()).collect()
+    }
+
+    /// Says that the worker has closed the connection before it answered `first`.
+    fn is_left(&self, worker: Option<u32>, first: &Exchange, e: &Option<io::Error>) {
+        let why = format!("{}: {}", first.shown(), told(e));
+        let worker = worker.unwrap_or_default();
+        self.world.seen.closed_without_a_word(worker, why);
+    }
+
+    /// Counts the first that has not been answered as wrong, or else the last; there is nothing to send again.
+    fn is_wrong(&self, first: Option<&Exchange>, why: &str) -> &'static [Exchange] {
+        let first = first.unwrap_or_else(|| &self.exchanges[self.answered - 1]);
+        first.wrong(self.world, self.protocol, why);
+        &[]
     }
 
     async fn talk(&mut self, stream: &mut TcpStream, rng: &mut Rng) -> End {
@@ -204,6 +218,14 @@ impl Session<'_> {
             }
         }
     }
+}
+
+fn told(e: &Option<io::Error>) -> String {
+    e.as_ref().map_or("closed".to_owned(), io::Error::to_string)
+}
+
+fn is_reset(e: &Option<io::Error>) -> bool {
+    matches!(e, Some(e) if e.kind() == ErrorKind::ConnectionReset)
 }
 
 /// The bytes of a request.

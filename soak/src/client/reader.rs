@@ -4,6 +4,7 @@ use super::Exchange;
 use super::framing::{Chunk, Framing};
 use crate::judge::{Head, is_enough};
 use crate::ledger::Protocol;
+use std::io;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::tcp::ReadHalf;
@@ -17,8 +18,8 @@ pub enum End {
     Announced,
     /// The client needs no more, or wants no more.
     Left,
-    /// The server has closed.
-    Closed(String),
+    /// The server has closed, with a FIN or else in the way that the system tells of.
+    Closed(Option<io::Error>),
     /// The server has said nothing for too long, or what is no HTTP.
     Wrong(String),
 }
@@ -81,12 +82,12 @@ impl Reader<'_> {
             sleep(Duration::from_millis(1)).await;
         }
         match timeout(self.patience, self.read.read(&mut buffer[..some])).await {
-            Ok(Ok(0)) => Err(End::Closed("closed".to_owned())),
+            Ok(Ok(0)) => Err(End::Closed(None)),
             Ok(Ok(length)) => {
                 self.unread.extend(&buffer[..length]);
                 Ok(())
             }
-            Ok(Err(e)) => Err(End::Closed(e.to_string())),
+            Ok(Err(e)) => Err(End::Closed(Some(e))),
             Err(_) => Err(End::Wrong(format!("not a byte within {:?}", self.patience))),
         }
     }
