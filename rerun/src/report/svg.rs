@@ -46,10 +46,11 @@ fn plot(label: &Label, height: f64, inside: &Markup) -> Markup {
     }
 }
 
-/// A plot as a file of its own, with the page's style in it and the page's colour behind it.
+/// A plot as a file of its own, with the page's style in it, its colour of text and the one behind it.
 pub fn file(plot: &Markup) -> String {
     let style = include_str!("style.css");
-    let own = "svg { font-family: system-ui, sans-serif; background: var(--page); }";
+    let own =
+        "svg { font-family: system-ui, sans-serif; color: var(--text); background: var(--page); }";
     let (tag, inside) = plot.0.split_once('>').unwrap_or((&plot.0, ""));
     format!("{tag}><style>{style}{own}</style>{inside}\n")
 }
@@ -112,6 +113,8 @@ mod tests {
             file.contains("--line:") && file.ends_with("</path></svg>\n"),
             "{file}"
         );
+        // Without it names are black in the dark, too.
+        assert!(file.contains(" color: var(--text);"), "{file}");
     }
 
     #[test]

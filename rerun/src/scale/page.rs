@@ -108,7 +108,7 @@ impl Figure {
         };
         Growth {
             label,
-            up: self.unit.into(),
+            up: format!("{protocol}, {}", self.unit),
             right: "waiting at once".into(),
             curves,
         }

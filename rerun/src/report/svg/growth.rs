@@ -32,7 +32,11 @@ impl Growth {
         let highest = ticks.last().copied().unwrap_or(1.0);
         let y = |figure: f64| bottom - figure.max(0.0) / highest * height;
         let powers = least.log10().ceil() as i32..=most.log10().floor() as i32;
-        let marks: Vec<f64> = powers.map(|power| 10_f64.powi(power)).collect();
+        let mut marks: Vec<f64> = powers.map(|power| 10_f64.powi(power)).collect();
+        // The end is named, too, where its name has room beside the last.
+        if marks.last().is_none_or(|last| most > last * 1.7) {
+            marks.push(most);
+        }
         let legend = bottom + 3.5 * LINE;
         let rows = self.curves.len().div_ceil(2) as f64;
         let drawing = html! {
@@ -48,6 +52,9 @@ impl Growth {
             text.muted x=(WIDTH) y=(bottom + 2.0 * LINE) text-anchor="end" { (self.right) }
             @for (index, curve) in self.curves.iter().enumerate() {
                 path class=(format!("curve s{index}")) d=(path(&curve.points, x, y)) {}
+                @for (many, figure) in &curve.points {
+                    circle class=(format!("point s{index}")) cx=(r(x(*many))) cy=(r(y(*figure))) r="2.5" {}
+                }
             }
             @for (index, curve) in self.curves.iter().enumerate() {
                 @let (x, y) = ((index % 2) as f64 * WIDTH / 2.0, legend + (index / 2) as f64 * LINE);
@@ -73,13 +80,15 @@ fn path(points: &[(f64, f64)], x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_stays_level_is_drawn_level() {
-        let curve = |name: &str, points: &[(f64, f64)]| Curve {
+    fn curve(name: &str, points: &[(f64, f64)]) -> Curve {
+        Curve {
             name: name.into(),
             points: points.into(),
-        };
-        let growth = Growth {
+        }
+    }
+
+    fn growth(curves: Vec<Curve>) -> Growth {
+        Growth {
             label: Label {
                 id: "a".into(),
                 title: "title".into(),
@@ -87,18 +96,35 @@ mod tests {
             },
             up: "bytes".into(),
             right: "waiting".into(),
-            curves: vec![
-                curve("level", &[(100.0, 10.0), (1e5, 10.0)]),
-                curve("half", &[(100.0, 5.0), (1e5, 10.0)]),
-            ],
-        };
+            curves,
+        }
+    }
+
+    #[test]
+    fn what_stays_level_is_drawn_level() {
+        let growth = growth(vec![
+            curve("level", &[(100.0, 10.0), (1e5, 10.0)]),
+            curve("half", &[(100.0, 5.0), (1e5, 10.0)]),
+        ]);
         let drawn = growth.draw().into_string();
         // The greatest figure is at the top, half of it in the middle, and both ends are at the sides.
         assert!(drawn.contains("d=\"M46 24L336 24\""), "{drawn}");
         assert!(drawn.contains("d=\"M46 129L336 24\""), "{drawn}");
+        assert_eq!(drawn.matches("<circle class=\"point").count(), 4, "{drawn}");
         assert!(
             drawn.contains(">100k<") && drawn.contains(">100<"),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn the_end_has_its_number() {
+        let drawn = |most| {
+            let growth = growth(vec![curve("one", &[(100.0, 10.0), (most, 10.0)])]);
+            growth.draw().into_string()
+        };
+        assert!(drawn(18_000.0).contains(">10k<") && drawn(18_000.0).contains(">18k<"));
+        assert!(!drawn(12_000.0).contains(">12k<"));
+        assert_eq!(drawn(1e5).matches(">100k<").count(), 1);
     }
 }
