@@ -312,4 +312,21 @@ mod tests {
         let is_a_step = |name: &&str| STEPS.iter().any(|step| step.name == *name);
         assert!(SANITIZE.iter().chain(&ONLY_BY_NAME).all(is_a_step));
     }
+
+    #[test]
+    fn the_readme_names_them() {
+        let readme = std::fs::read_to_string(project::root().join("README.md")).unwrap();
+        let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = |names: &[&str]| {
+            let (last, others) = names.split_last().unwrap();
+            format!("`{}` and `{last}`", others.join("`, `"))
+        };
+        let all = STEPS.map(|step| step.name);
+        let all: Vec<&str> = all
+            .into_iter()
+            .filter(|name| !ONLY_BY_NAME.contains(name))
+            .collect();
+        assert!(readme.contains(&format!("Its steps are {};", said(&all))));
+        assert!(readme.contains(&format!("SANITIZE=1` has {}.", said(&SANITIZE))));
+    }
 }
