@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use test_nginx::dies_with_us;
+use test_nginx::spawn;
 
 /// A Redis that keeps nothing.
 #[derive(Debug)]
@@ -33,14 +33,13 @@ impl Redis {
     }
 
     fn start_again(&mut self) -> Result<()> {
-        let child = dies_with_us(&mut Command::new("redis-server"))
+        let mut command = Command::new("redis-server");
+        command
             .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
             .args(["--save", "", "--appendonly", "no", "--dir"])
             .arg(&self.dir)
-            .stdout(Stdio::null())
-            .spawn()
-            .context("redis-server")?;
-        self.process = Some(child);
+            .stdout(Stdio::null());
+        self.process = Some(spawn(command).context("redis-server")?);
         eventually("Redis answers", PATIENCE, || self.answers().then_some(()))
     }
 

@@ -79,8 +79,13 @@ fn a_worker_that_crashes() {
 
 /// The processes that a process has started, and those that they have.
 fn descendants(pid: u32) -> Vec<u32> {
-    let file = format!("/proc/{pid}/task/{pid}/children");
-    let children = fs::read_to_string(file).unwrap_or_default();
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    let children = threads
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let children: String = children.collect();
     let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
     children
         .flat_map(|pid| [vec![pid], descendants(pid)].concat())

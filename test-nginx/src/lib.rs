@@ -51,7 +51,7 @@ use std::process::ExitCode;
 
 pub use harness::Harness;
 pub use nginx::{Nginx, Version};
-pub use process::dies_with_us;
+pub use process::spawn;
 pub use server::{Server, ServerBuilder, Signal};
 
 /// Runs the `.t` files, and those in the directories, of `paths`.

@@ -6,7 +6,9 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
+use std::sync::LazyLock;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
@@ -96,11 +98,11 @@ impl Process {
             .append(true)
             .open(room.stderr())?;
         let before = fs::metadata(room.error_log()).map_or(0, |log| log.len() as usize);
-        let child = dies_with_us(&mut command)
+        command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(stderr)
-            .spawn()?;
+            .stderr(stderr);
+        let child = spawn(command)?;
         let mut process = Process {
             child,
             root: room.root(),
@@ -205,11 +207,33 @@ impl Drop for Process {
     }
 }
 
-/// Has the kernel end the child by `SIGTERM` when the thread that starts it ends, however that
-/// ends: a test program that is killed leaves no process behind.
-pub fn dies_with_us(command: &mut Command) -> &mut Command {
+/// Starts a child that the kernel ends by `SIGTERM` when this program ends, however that ends: one
+/// that is killed leaves no process behind.
+///
+/// # Errors
+///
+/// As [`Command::spawn`].
+pub fn spawn(mut command: Command) -> io::Result<Child> {
+    type Order = (Command, Sender<io::Result<Child>>);
+    // The kernel means the thread that forks: it is one that lives as long as the program.
+    static FORKING: LazyLock<Sender<Order>> = LazyLock::new(|| {
+        let (sender, orders) = channel::<Order>();
+        thread::spawn(move || {
+            for (mut command, started) in orders {
+                let _ = started.send(command.spawn());
+            }
+        });
+        sender
+    });
     // SAFETY: prctl() is async-signal-safe, and the closure touches no memory of the parent.
-    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?)) }
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?));
+    }
+    let (started, child) = channel();
+    FORKING
+        .send((command, started))
+        .expect("the thread does not panic");
+    child.recv().expect("the thread does not panic")
 }
 
 /// The worker processes of the master `pid`.
@@ -251,12 +275,26 @@ mod tests {
     use crate::conf::Conf;
     use crate::expand::Variables;
     use std::net::{Ipv4Addr, TcpListener};
+    use std::path::Path;
 
     #[test]
-    fn a_child_ends_with_the_thread_that_started_it() {
-        let child = std::thread::spawn(|| dies_with_us(Command::new("sleep").arg("60")).spawn());
-        let status = child.join().unwrap().unwrap().wait().unwrap();
-        assert_eq!(status.signal(), Some(Signal::TERM.as_raw()));
+    fn a_child_outlives_the_thread_that_wanted_it() {
+        let (mut child, thread) = thread::spawn(|| {
+            let mut command = Command::new("sh");
+            command
+                .args(["-c", "read line; exit 7"])
+                .stdin(Stdio::piped());
+            (
+                spawn(command).unwrap(),
+                fs::read_link("/proc/thread-self").unwrap(),
+            )
+        })
+        .join()
+        .unwrap();
+        while fs::exists(Path::new("/proc").join(&thread)).unwrap() {
+            sleep(STEP);
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(7));
     }
 
     #[test]
