@@ -6,7 +6,6 @@ use crate::module::{Table, content_handler};
 use crate::panics;
 use crate::task::Start;
 use nginx_sys::{NGX_LOG_EMERG, ngx_flag_t, ngx_int_t, ngx_module_t, ngx_msec_t};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -57,8 +56,6 @@ pub(crate) struct Counting {
     pub(crate) zone: ScoreboardZone,
     /// The handlers' names, by their numbers.
     pub(crate) handlers: Vec<&'static str>,
-    /// The number of this configuration, once it is in force.
-    pub(crate) generation: Cell<u64>,
 }
 
 impl Counting {
@@ -68,14 +65,7 @@ impl Counting {
         Ok(Counting {
             zone: zone.map_err(|()| ArgError::LOGGED)?,
             handlers,
-            generation: Cell::new(0),
         })
-    }
-
-    /// The configuration comes into force.
-    pub(crate) fn begin(&self) {
-        let generation = self.zone.with(|board| board.next_generation());
-        self.generation.set(generation);
     }
 }
 

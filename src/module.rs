@@ -585,23 +585,18 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
         )
     };
     TAKES_NOTES.store(takes_notes, Ordering::Relaxed);
-    if let Some(main) = &main {
-        if let Some(counting) = &main.counting {
-            counting.begin();
-        }
-        if let Some(delay) = main.shortest_delay
-            && let Some(resolution) = resolution
-            && u128::from(resolution) > delay.as_millis()
-        {
-            log.write(
-                Level::Warn as usize,
-                format_args!(
-                    "with \"timer_resolution\" of {resolution}ms a delay of {}ms takes up to \
-                     {resolution}ms longer",
-                    delay.as_millis()
-                ),
-            );
-        }
+    if let Some(delay) = main.as_ref().and_then(|main| main.shortest_delay)
+        && let Some(resolution) = resolution
+        && u128::from(resolution) > delay.as_millis()
+    {
+        log.write(
+            Level::Warn as usize,
+            format_args!(
+                "with \"timer_resolution\" of {resolution}ms a delay of {}ms takes up to \
+                 {resolution}ms longer",
+                delay.as_millis()
+            ),
+        );
     }
     worker::take_up(log, main.as_deref());
     NGX_OK as ngx_int_t

@@ -54,10 +54,16 @@ impl Observer {
             && let Some(counting) = main.and_then(|main| main.counting.as_ref())
             && slot.is_part_of(counting.zone.words())
         {
-            slot.set_generation(counting.generation.get());
             self.slot.set(Some(slot));
         }
         self.decide();
+    }
+
+    /// The worker shuts down, and goes on with what it must answer.
+    pub(crate) fn set_exiting(&self) {
+        if let Some(slot) = self.slot.get() {
+            slot.set_exiting();
+        }
     }
 
     /// Called when the worker exits.
@@ -128,7 +134,7 @@ fn take_slot() -> Option<Slot<'static>> {
     let occupant = Occupant {
         process: process::this(),
         worker: process::worker_id(),
-        generation: counting.generation.get(),
+        is_exiting: process::worker_exiting(),
     };
     let slot = counting
         .zone

@@ -322,6 +322,9 @@ extern "C" fn on_bell(_: *mut ngx_event_t) {
     let Some(connection) = worker.door.get() else {
         return;
     };
+    if abi::connection_closes(connection) {
+        return worker.observer.set_exiting();
+    }
     EventFd::silence(abi::connection_fd(connection));
     let mut batch = Vec::new();
     let all = DOOR.take(&mut batch);

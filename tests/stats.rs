@@ -217,14 +217,34 @@ fn totals_outlive_a_reload_and_an_old_worker_is_told_of_while_it_lives() {
     support::quits_in_peace(server);
 }
 
+#[test]
+fn a_worker_that_is_told_to_quit_is_exiting_until_its_last_answer() {
+    let server = server(1);
+    let clients = waiting(&server, 2);
+    let old = process::worker(&server);
+    process::signal(old, Signal::QUIT);
+    eventually("another worker", || {
+        workers(&status(&server), false).count() == 1
+    });
+    let seen = status(&server);
+    let exiting: Vec<_> = workers(&seen, true).collect();
+    assert_eq!(exiting.len(), 1);
+    assert_eq!((pid(exiting[0]), counts(exiting[0])[0]), (old, 2));
+    drop(clients);
+    eventually("the old worker to go", || {
+        workers(&status(&server), true).count() == 0
+    });
+    support::quits_in_peace(server);
+}
+
 /// Reads the configuration again, and waits for two new workers.
 fn reload(server: &mut Server) -> Value {
     let old = server.worker_pids();
     server.reload(|builder| builder).unwrap();
     eventually("two new workers", || {
         let status = status(server);
-        let new = workers(&status, false).filter(|worker| !old.contains(&pid(worker)));
-        new.count() == 2
+        let new = workers(&status, false).map(|worker| !old.contains(&pid(worker)));
+        new.collect::<Vec<_>>() == [true; 2]
     });
     status(server)
 }

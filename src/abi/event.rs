@@ -191,7 +191,8 @@ pub(crate) unsafe fn timer_resolution(cycle: *mut ngx_cycle_t) -> Option<u64> {
     }
 }
 
-/// Has `handler` called on the event thread whenever `fd` becomes readable.
+/// Has `handler` called on the event thread whenever `fd` becomes readable, and when the worker
+/// begins to shut down: see [`connection_closes`].
 pub(crate) fn watch_fd(
     fd: BorrowedFd<'_>,
     handler: unsafe extern "C" fn(*mut ngx_event_t),
@@ -210,6 +211,13 @@ pub(crate) fn unwatch_fd(connection: NonNull<ngx_connection_t>) {
 pub(crate) fn connection_fd(connection: NonNull<ngx_connection_t>) -> BorrowedFd<'static> {
     // SAFETY: open until `unwatch_fd` (invariant 6).
     unsafe { BorrowedFd::borrow_raw((*connection.as_ptr()).fd) }
+}
+
+/// Whether nginx calls because the worker begins to shut down, and nothing has become readable.
+/// True once.
+pub(crate) fn connection_closes(connection: NonNull<ngx_connection_t>) -> bool {
+    // SAFETY: it is ours until `unwatch_fd` (invariant 6).
+    unsafe { shim::cbr_connection_closes(connection.as_ptr()) != 0 }
 }
 
 /// As [`Event::log_to`], for a connection that [`watch_fd`] made.

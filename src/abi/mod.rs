@@ -33,8 +33,8 @@ pub(crate) use self::conf::{
 };
 pub(crate) use self::core::check_core;
 pub(crate) use self::event::{
-    CycleLog, Event, cached_now, connection_fd, connection_log_to, log_cycle, now,
-    timer_resolution, unwatch_fd, watch_fd,
+    CycleLog, Event, cached_now, connection_closes, connection_fd, connection_log_to, log_cycle,
+    now, timer_resolution, unwatch_fd, watch_fd,
 };
 pub(crate) use self::process::{exists, is_exiting, is_worker, worker_count, worker_number};
 pub(crate) use self::request::NgxRequest;

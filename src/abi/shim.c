@@ -883,12 +883,27 @@ cbr_connection_watch(int fd, ngx_log_t *log, ngx_event_handler_pt handler)
     /* not a client: neither the shutdown timer nor the exit may complain */
     c->read->channel = 1;
 
+    /* a worker that begins to shut down calls the handlers of what is idle */
+    c->idle = 1;
+
     if (ngx_add_event(c->read, NGX_READ_EVENT, NGX_CLEAR_EVENT) != NGX_OK) {
         ngx_free_connection(c);
         return NULL;
     }
 
     return c;
+}
+
+
+ngx_uint_t
+cbr_connection_closes(ngx_connection_t *c)
+{
+    ngx_uint_t  closes;
+
+    closes = c->close;
+    c->close = 0;
+
+    return closes;
 }
 
 

@@ -93,6 +93,7 @@ void cbr_event_disarm(ngx_event_t *ev);
 void cbr_event_post_next(ngx_event_t *ev);
 void cbr_event_unpost(ngx_event_t *ev);
 void cbr_event_set_cancelable(ngx_event_t *ev, ngx_uint_t cancelable);
+ngx_uint_t cbr_connection_closes(ngx_connection_t *c);
 ngx_connection_t *cbr_connection_watch(int fd, ngx_log_t *log,
     ngx_event_handler_pt handler);
 void cbr_connection_set_log(ngx_connection_t *c, ngx_log_t *log);

@@ -158,7 +158,7 @@ fn prometheus(report: &Report) -> String {
         &mut text,
         "worker_exiting",
         "gauge",
-        "Whether a reload has replaced the worker.",
+        "Whether the worker shuts down.",
         report
             .workers
             .iter()

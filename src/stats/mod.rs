@@ -67,7 +67,8 @@ pub struct WorkerStats {
     pub worker: usize,
     /// Its process.
     pub pid: u32,
-    /// A reload has replaced it, and it lives on for the requests that it must answer.
+    /// It was told to quit, as by a reload, and lives on for the requests that it must answer: see
+    /// [`worker_exiting`](crate::worker_exiting).
     pub is_exiting: bool,
     /// The counts, for all handlers together.
     pub counts: Counts,
@@ -97,7 +98,7 @@ impl Stats {
         let workers = workers.map(|(occupant, counts)| WorkerStats {
             worker: occupant.worker,
             pid: occupant.process.pid,
-            is_exiting: occupant.generation != reading.generation,
+            is_exiting: occupant.is_exiting,
             counts,
         });
         let mut workers: Vec<_> = workers.collect();

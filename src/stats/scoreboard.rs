@@ -70,8 +70,8 @@ pub(crate) struct Process {
 pub(crate) struct Occupant {
     pub(crate) process: Process,
     pub(crate) worker: usize,
-    /// Which configuration it works under.
-    pub(crate) generation: u64,
+    /// It shuts down, and lives on for what it must answer.
+    pub(crate) is_exiting: bool,
 }
 
 /// What a scoreboard says.
@@ -80,8 +80,6 @@ pub(crate) struct Reading {
     pub(crate) handlers: Vec<Counts>,
     /// Of each worker that lives.
     pub(crate) workers: Vec<(Occupant, Counts)>,
-    /// The newest configuration.
-    pub(crate) generation: u64,
 }
 
 pub(crate) struct Scoreboard<'a> {
@@ -89,17 +87,16 @@ pub(crate) struct Scoreboard<'a> {
     handlers: usize,
 }
 
-/// The words in front of the slots.
-const GENERATION: usize = 0;
-/// How many slots have ever been taken. The words of the others have no meaning yet.
-const USED: usize = 1;
-const HEAD: usize = 2;
+/// The word in front of the slots: how many of them have ever been taken. The words of the others
+/// have no meaning yet.
+const USED: usize = 0;
+const HEAD: usize = 1;
 
 /// The words in front of a slot's counters.
 const PID: usize = 0;
 const STARTED: usize = 1;
 const WORKER: usize = 2;
-const SLOT_GENERATION: usize = 3;
+const EXITING: usize = 3;
 const SLOT_HEAD: usize = 4;
 
 /// How many workers can count at once: those of the current configuration, and of earlier ones
@@ -127,21 +124,14 @@ pub(crate) const fn words(handlers: usize) -> usize {
 }
 
 impl<'a> Scoreboard<'a> {
-    /// The scoreboard in these words. In a new one the first two are zero.
+    /// The scoreboard in these words. In a new one the first is zero.
     pub(crate) fn new(words: &'a [AtomicU64], handlers: usize) -> Scoreboard<'a> {
         Scoreboard { words, handlers }
     }
 
     /// Makes the words a new scoreboard.
     pub(crate) fn clear(&self) {
-        self.words[..HEAD].iter().for_each(|word| store(word, 0));
-    }
-
-    /// Begins another configuration; its number.
-    pub(crate) fn next_generation(&self) -> u64 {
-        let generation = load(&self.words[GENERATION]) + 1;
-        store(&self.words[GENERATION], generation);
-        generation
+        store(&self.words[USED], 0);
     }
 
     fn slots(&self) -> impl Iterator<Item = Slot<'a>> {
@@ -181,7 +171,6 @@ impl<'a> Scoreboard<'a> {
         let mut reading = Reading {
             handlers: vec![Counts::default(); self.handlers],
             workers: Vec::new(),
-            generation: load(&self.words[GENERATION]),
         };
         for slot in self.slots() {
             let is_taken = slot.is_taken(&lives);
@@ -217,9 +206,9 @@ impl Slot<'_> {
         store(&self.words[PID], 0);
     }
 
-    /// The worker, which stays, works under another configuration.
-    pub(crate) fn set_generation(&self, generation: u64) {
-        store(&self.words[SLOT_GENERATION], generation);
+    /// The worker shuts down.
+    pub(crate) fn set_exiting(&self) {
+        store(&self.words[EXITING], 1);
     }
 
     /// Whether the slot is one of these words'.
@@ -235,7 +224,7 @@ impl Slot<'_> {
         }
         store(&self.words[STARTED], occupant.process.started);
         store(&self.words[WORKER], occupant.worker as u64);
-        self.set_generation(occupant.generation);
+        store(&self.words[EXITING], occupant.is_exiting.into());
         // The last: a worker that is killed before has no slot.
         store(&self.words[PID], occupant.process.pid.into());
     }
@@ -247,7 +236,7 @@ impl Slot<'_> {
                 started: load(&self.words[STARTED]),
             },
             worker: load(&self.words[WORKER]) as usize,
-            generation: load(&self.words[SLOT_GENERATION]),
+            is_exiting: load(&self.words[EXITING]) != 0,
         }
     }
 
@@ -318,7 +307,7 @@ mod tests {
         Occupant {
             process: Process { pid, started: 7 },
             worker: pid as usize - 100,
-            generation: 1,
+            is_exiting: false,
         }
     }
 
@@ -432,18 +421,15 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_has_a_number_of_its_own() {
+    fn one_that_shuts_down_says_so_and_the_next_in_its_slot_does_not() {
         let memory = memory();
         let board = Scoreboard::new(&memory, HANDLERS);
-        assert_eq!(board.next_generation(), 1);
         let slot = board.take(occupant(100), all_live).unwrap();
-        assert_eq!(board.next_generation(), 2);
-        let reading = board.read(all_live);
-        assert_eq!(
-            (reading.workers[0].0.generation, reading.generation),
-            (1, 2)
-        );
-        slot.set_generation(2);
-        assert_eq!(board.read(all_live).workers[0].0.generation, 2);
+        assert!(!board.read(all_live).workers[0].0.is_exiting);
+        slot.set_exiting();
+        assert!(board.read(all_live).workers[0].0.is_exiting);
+        slot.leave();
+        board.take(occupant(101), all_live).unwrap();
+        assert!(!board.read(all_live).workers[0].0.is_exiting);
     }
 }
