@@ -423,13 +423,13 @@ pub(crate) fn shared_zone(name: &[u8]) -> Option<Zone> {
     main_conf()?.shared_zone(name)
 }
 
-/// Whether the configuration in force has a variable that needs a note of each request. The master
-/// decides it for its workers.
-static TAKES_NOTES: AtomicBool = AtomicBool::new(false);
+/// Whether somebody may ask for what the variables tell of a request. The master decides it for its
+/// workers.
+static TELLS: AtomicBool = AtomicBool::new(false);
 
-/// See [`TAKES_NOTES`].
-pub(crate) fn takes_notes() -> bool {
-    TAKES_NOTES.load(Ordering::Relaxed)
+/// See [`TELLS`].
+pub(crate) fn tells() -> bool {
+    TELLS.load(Ordering::Relaxed)
 }
 
 const fn string(text: &'static CStr) -> ngx_str_t {
@@ -577,14 +577,16 @@ extern "C" fn init_module(cycle: *mut ngx_cycle_t) -> ngx_int_t {
         return NGX_ERROR as ngx_int_t;
     }
     // SAFETY: the cycle's configuration has been read (invariant 6).
-    let (main, resolution, takes_notes) = unsafe {
+    let (main, resolution, tells) = unsafe {
         (
             main_conf_of(cycle),
             abi::timer_resolution(cycle),
-            abi::uses_variable::<HandlerName>(cycle) || abi::uses_variable::<Wait>(cycle),
+            abi::uses_variable::<HandlerName>(cycle)
+                || abi::uses_variable::<Wait>(cycle)
+                || abi::asks_by_name(cycle),
         )
     };
-    TAKES_NOTES.store(takes_notes, Ordering::Relaxed);
+    TELLS.store(tells, Ordering::Relaxed);
     if let Some(delay) = main.as_ref().and_then(|main| main.shortest_delay)
         && let Some(resolution) = resolution
         && u128::from(resolution) > delay.as_millis()

@@ -1,14 +1,12 @@
-//! What is noted of requests where the configuration asks for it: for its variables, and for the
-//! statistics.
+//! What is observed of requests where the configuration asks for it: how long they wait, for the
+//! variables, and how they end, for the statistics.
 //!
 //! A configuration that asks for neither pays for a look at a flag.
 
-use crate::abi::NgxRequest;
 use crate::config::{Content, MainConf};
 use crate::log::Level;
 use crate::process;
 use crate::stats::scoreboard::{Counter, Occupant, Slot};
-use crate::variables::Note;
 use crate::{abi, module};
 use std::cell::Cell;
 
@@ -20,11 +18,9 @@ pub(crate) enum End {
     Panicked,
 }
 
-/// What a worker has to note.
+/// What a worker has to observe.
 pub(crate) struct Observer {
     is_active: Cell<bool>,
-    /// The configuration has variables that tell of a request.
-    takes_notes: Cell<bool>,
     /// Where this worker counts, if it does.
     slot: Cell<Option<Slot<'static>>>,
 }
@@ -34,7 +30,6 @@ impl Observer {
     pub(crate) fn new() -> Observer {
         let observer = Observer {
             is_active: Cell::new(false),
-            takes_notes: Cell::new(module::takes_notes()),
             slot: Cell::new(take_slot()),
         };
         observer.decide();
@@ -42,14 +37,15 @@ impl Observer {
     }
 
     fn decide(&self) {
-        let is_active = self.takes_notes.get() || self.slot.get().is_some();
-        self.is_active.set(is_active);
+        // Once it is, what has begun must end.
+        if module::tells() || self.slot.get().is_some() {
+            self.is_active.set(true);
+        }
     }
 
     /// Nginx has no master, and takes up another configuration: the worker goes on to count if it
     /// has done so, and is to do so.
     pub(crate) fn take_up(&self, main: Option<&MainConf>) {
-        self.takes_notes.set(module::takes_notes());
         if let Some(slot) = self.slot.take()
             && let Some(counting) = main.and_then(|main| main.counting.as_ref())
             && slot.is_part_of(counting.zone.words())
@@ -73,36 +69,22 @@ impl Observer {
         }
     }
 
-    /// Whether there is anything to note.
+    /// Whether there is anything to observe.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.is_active.get()
     }
 
-    /// A handler is about to run.
+    /// A handler begins to wait.
     #[cold]
-    pub(crate) fn begin(&self, request: NgxRequest, content: &Content) {
-        if self.takes_notes.get() {
-            Note::begin(request, content.name);
-        }
-    }
-
-    /// It begins to wait.
-    #[cold]
-    pub(crate) fn wait(&self, request: NgxRequest, content: &Content) {
-        if self.takes_notes.get() {
-            Note::wait(request);
-        }
+    pub(crate) fn wait(&self, content: &Content) {
         self.count(content, Counter::WaitsBegun);
     }
 
     /// It has ended.
     #[cold]
-    pub(crate) fn end(&self, request: NgxRequest, content: &Content, has_waited: bool, end: End) {
+    pub(crate) fn end(&self, content: &Content, has_waited: bool, end: End) {
         if has_waited {
-            if self.takes_notes.get() {
-                Note::end_wait(request);
-            }
             self.count(content, Counter::WaitsOver);
         }
         self.count(

@@ -48,11 +48,15 @@ enum State {
 /// What can be done with a task without knowing its future.
 struct Header {
     cleanup: MaybeUninit<ngx_http_cleanup_t>,
+    /// In the pool's list, where the variables find the task when it has ended.
+    pool_cleanup: MaybeUninit<ngx_pool_cleanup_t>,
     buf: MaybeUninit<ngx_buf_t>,
     request: NgxRequest,
     conf: Kept<LocationConf>,
     key: Key,
     state: Cell<State>,
+    /// Since when it waits, or how long it has waited, in milliseconds; for the variables.
+    waited: Cell<u64>,
     /// Whom to wake when the client sends or takes something: part of the future, which reads a
     /// body or writes one, but not both at once.
     io_waker: Cell<Option<Waker>>,
@@ -185,11 +189,13 @@ where
     unsafe {
         header.write(Header {
             cleanup: MaybeUninit::uninit(),
+            pool_cleanup: MaybeUninit::uninit(),
             buf: MaybeUninit::uninit(),
             request,
             conf,
             key,
             state: Cell::new(State::Starting),
+            waited: Cell::new(0),
             io_waker: Cell::new(None),
             reads_body: Cell::new(false),
             watches_client: Cell::new(false),
@@ -201,8 +207,7 @@ where
     }
 
     if worker.observer.is_active() {
-        // SAFETY: just written (invariant 1).
-        unsafe { header.as_ref() }.observe_begin(worker);
+        observe_begin(header, request);
     }
 
     // Making the future runs the handler's code where `handle` is no async fn.
@@ -231,6 +236,18 @@ where
         Step::Pending => unsafe { wait(header, worker, !conf.ignores_client_abort()) },
         Step::Answered(rc) => rc,
         Step::Gone => DONE,
+    }
+}
+
+/// Has the variables find a task for as long as its request has its pool.
+#[cold]
+fn observe_begin(header: NonNull<Header>, request: NgxRequest) {
+    // SAFETY: the node is in the request's pool, and written and linked here alone (invariant 1).
+    unsafe {
+        let cleanup = (*header.as_ptr()).pool_cleanup.as_mut_ptr();
+        (*cleanup).handler = Some(on_cleanup);
+        (*cleanup).data = header.as_ptr().cast();
+        request.link_pool_cleanup(cleanup);
     }
 }
 
@@ -302,17 +319,19 @@ impl Header {
         state != State::Cancelled
     }
 
-    #[cold]
-    fn observe_begin(&self, worker: &Worker) {
-        if let Some(content) = &self.conf.content {
-            worker.observer.begin(self.request, content);
+    /// How long it has waited so far, in milliseconds.
+    fn waited(&self) -> u64 {
+        match self.state.get() {
+            State::Starting | State::Done => self.waited.get(),
+            _ => abi::cached_now().saturating_sub(self.waited.get()),
         }
     }
 
     #[cold]
     fn observe_wait(&self, worker: &Worker) {
+        self.waited.set(abi::cached_now());
         if let Some(content) = &self.conf.content {
-            worker.observer.wait(self.request, content);
+            worker.observer.wait(content);
         }
     }
 
@@ -322,9 +341,13 @@ impl Header {
             State::Waiting | State::Cancelled => End::Aborted,
             _ => end,
         };
+        let has_waited = state != State::Starting;
+        if has_waited {
+            let since = self.waited.get();
+            self.waited.set(abi::cached_now().saturating_sub(since));
+        }
         if let Some(content) = &self.conf.content {
-            let has_waited = state != State::Starting;
-            worker.observer.end(self.request, content, has_waited, end);
+            worker.observer.end(content, has_waited, end);
         }
     }
 
@@ -583,7 +606,7 @@ unsafe fn drop_future<H: Handler, F>(header: NonNull<Header>, worker: &Worker) {
     });
 }
 
-/// nginx ends the request: it is freed, or terminated.
+/// nginx ends the request: it is freed, or terminated. Called once more when its pool goes.
 extern "C" fn on_cleanup(data: *mut c_void) {
     // SAFETY: the node that brought us here is part of the header, and says so (invariant 1).
     let (header, this) = unsafe {
@@ -593,6 +616,51 @@ extern "C" fn on_cleanup(data: *mut c_void) {
     if this.state.get() != State::Done {
         this.cancel(header);
     }
+}
+
+/// What the handlers of a request have done, those that have ended among them.
+pub(crate) struct History {
+    /// The last of them.
+    pub(crate) handler: &'static str,
+    /// How long they have waited, in milliseconds.
+    pub(crate) waited: u64,
+}
+
+/// `None` where no handler has run for the request. It can be asked as long as the request has its
+/// pool: the access log is written when the request's own cleanups have run.
+pub(crate) fn history(request: NgxRequest) -> Option<History> {
+    let mut history = None;
+    let mut node = request.pool_cleanups();
+    // SAFETY: the list is that of the live request's pool, and each of our nodes is part of a
+    // header in it (invariant 1). The last comes first.
+    unsafe {
+        while let Some(cleanup) = node.as_ref() {
+            if let Some(header) = header_of(cleanup.handler, cleanup.data)
+                && let this = header.as_ref()
+                && this.request == request
+                && let Some(content) = &this.conf.content
+            {
+                let history = history.get_or_insert(History {
+                    handler: content.name,
+                    waited: 0,
+                });
+                history.waited += this.waited();
+            }
+            node = cleanup.next;
+        }
+    }
+    history
+}
+
+/// The task that a cleanup belongs to, if it is one of ours.
+fn header_of(
+    handler: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+) -> Option<NonNull<Header>> {
+    // Nothing else has this function's body, so nothing else has its address.
+    let ours = on_cleanup as unsafe extern "C" fn(*mut c_void);
+    let is_ours = handler.is_some_and(|handler| std::ptr::fn_addr_eq(handler, ours));
+    NonNull::new(data.cast()).filter(|_| is_ours)
 }
 
 /// A request that streams its answer can go on.
@@ -643,11 +711,7 @@ fn waiting_task(request: NgxRequest) -> Option<(Key, NonNull<Header>)> {
     // request's pool (invariant 1).
     unsafe {
         while let Some(cleanup) = node.as_ref() {
-            if cleanup.handler.is_some_and(|handler| {
-                // Nothing else has this function's body, so nothing else has its address.
-                std::ptr::fn_addr_eq(handler, on_cleanup as unsafe extern "C" fn(*mut c_void))
-            }) && let Some(header) = NonNull::new(cleanup.data.cast::<Header>())
-            {
+            if let Some(header) = header_of(cleanup.handler, cleanup.data) {
                 let this = header.as_ref();
                 if this.request == request && this.state.get() == State::Waiting {
                     return Some((this.key, header));

@@ -219,20 +219,22 @@ fn totals_outlive_a_reload_and_an_old_worker_is_told_of_while_it_lives() {
 
 #[test]
 fn a_worker_that_is_told_to_quit_is_exiting_until_its_last_answer() {
-    let server = server(1);
+    let server = server(2);
     let clients = waiting(&server, 2);
-    let old = process::worker(&server);
-    process::signal(old, Signal::QUIT);
-    eventually("another worker", || {
-        workers(&status(&server), false).count() == 1
+    let seen = status(&server);
+    let mut all = workers(&seen, false);
+    let busy = all.find(|worker| counts(worker)[0] > 0).unwrap();
+    process::signal(pid(busy), Signal::QUIT);
+    eventually("it to shut down", || {
+        workers(&status(&server), true).count() == 1
     });
     let seen = status(&server);
-    let exiting: Vec<_> = workers(&seen, true).collect();
-    assert_eq!(exiting.len(), 1);
-    assert_eq!((pid(exiting[0]), counts(exiting[0])[0]), (old, 2));
+    let exiting = workers(&seen, true).next().unwrap();
+    assert_eq!(pid(exiting), pid(busy));
+    assert_eq!(counts(exiting)[0], counts(busy)[0]);
     drop(clients);
-    eventually("the old worker to go", || {
-        workers(&status(&server), true).count() == 0
+    eventually("another in its place", || {
+        workers(&status(&server), false).count() == 2
     });
     support::quits_in_peace(server);
 }

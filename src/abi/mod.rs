@@ -43,7 +43,7 @@ pub(crate) use self::send::{end_stream, fail, send};
 pub(crate) use self::shared::Zone;
 pub(crate) use self::stream::{Ended, StartError, StreamWriter};
 pub(crate) use self::subrequest::{PendingSubrequest, SubrequestError};
-pub(crate) use self::variable::{Variable, uses_variable};
+pub(crate) use self::variable::{Variable, asks_by_name, uses_variable};
 
 use nginx_sys::ngx_str_t;
 

@@ -121,24 +121,8 @@ impl NgxRequest {
         unsafe { value.as_mut() }
     }
 
-    /// The request's value of this type, if it has one. It is not one of [`data`]'s.
-    ///
-    /// [`data`]: NgxRequest::data
-    pub(crate) fn find_data<T: 'static>(&self) -> Option<&T> {
-        // SAFETY: it lives until the request's pool goes (invariant 1).
-        self.datum().map(|value| unsafe { value.as_ref() })
-    }
-
-    /// Gives the request a value for [`find_data`](NgxRequest::find_data). `None` where memory is
-    /// short.
-    pub(crate) fn add_data<T: Default + 'static>(&self) -> Option<&T> {
-        // SAFETY: it lives until the request's pool goes (invariant 1).
-        self.new_datum().map(|value| unsafe { value.as_ref() })
-    }
-
     fn datum<T: 'static>(self) -> Option<NonNull<T>> {
-        // SAFETY: the request lives, and so does its pool (invariant 1).
-        let mut node = unsafe { (*self.pool()).cleanup };
+        let mut node = self.pool_cleanups();
         // SAFETY: the list is the pool's; a node with our handler has a datum (invariant 1).
         unsafe {
             while let Some(cleanup) = node.as_ref() {
@@ -388,6 +372,28 @@ impl NgxRequest {
             (*node).next = (*main).cleanup;
             (*main).cleanup = node;
         }
+    }
+
+    /// As [`link_cleanup`](NgxRequest::link_cleanup), for a node that stays until the request's pool
+    /// goes.
+    ///
+    /// # Safety
+    ///
+    /// `node` lives in the request's pool, and is linked once.
+    #[inline]
+    pub(crate) unsafe fn link_pool_cleanup(self, node: *mut ngx_pool_cleanup_t) {
+        // SAFETY: the request lives, and so does its pool (invariant 1).
+        unsafe {
+            let pool = self.pool();
+            (*node).next = (*pool).cleanup;
+            (*pool).cleanup = node;
+        }
+    }
+
+    /// The first cleanup node of the request's pool, which is its main request's.
+    pub(crate) fn pool_cleanups(self) -> *mut ngx_pool_cleanup_t {
+        // SAFETY: the request lives, and so does its pool (invariant 1).
+        unsafe { (*self.pool()).cleanup }
     }
 
     /// The first cleanup node of the main request.

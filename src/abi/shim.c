@@ -1580,6 +1580,33 @@ cbr_variable_is_used(ngx_cycle_t *cycle, const u_char *name, size_t len)
 }
 
 
+/* whether there is a module that asks for variables while nginx runs */
+
+ngx_uint_t
+cbr_modules_ask_by_name(const ngx_cycle_t *cycle)
+{
+    ngx_uint_t  i, k;
+
+    static const char  *modules[] = {
+        "ngx_http_lua_module",
+        "ngx_http_js_module",
+        "ngx_http_perl_module"
+    };
+
+    for (i = 0; cycle->modules[i]; i++) {
+
+        for (k = 0; k < sizeof(modules) / sizeof(modules[0]); k++) {
+
+            if (ngx_strcmp(cycle->modules[i]->name, modules[k]) == 0) {
+                return 1;
+            }
+        }
+    }
+
+    return 0;
+}
+
+
 void
 cbr_variable_set(ngx_http_variable_value_t *v, const u_char *data, size_t len)
 {

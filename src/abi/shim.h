@@ -114,6 +114,7 @@ ngx_int_t cbr_variable_add(ngx_conf_t *cf, const u_char *name, size_t len,
     ngx_http_get_variable_pt get);
 ngx_uint_t cbr_variable_is_used(ngx_cycle_t *cycle, const u_char *name,
     size_t len);
+ngx_uint_t cbr_modules_ask_by_name(const ngx_cycle_t *cycle);
 void cbr_variable_set(ngx_http_variable_value_t *v, const u_char *data,
     size_t len);
 void cbr_variable_set_not_found(ngx_http_variable_value_t *v);

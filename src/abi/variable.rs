@@ -34,6 +34,16 @@ pub(crate) unsafe fn uses_variable<V: Variable>(cycle: *mut ngx_cycle_t) -> bool
     unsafe { shim::cbr_variable_is_used(cycle, V::NAME.as_ptr(), V::NAME.len()) != 0 }
 }
 
+/// Whether there is a module that asks for variables by their names while nginx runs.
+///
+/// # Safety
+///
+/// `cycle` is a valid cycle.
+pub(crate) unsafe fn asks_by_name(cycle: *mut ngx_cycle_t) -> bool {
+    // SAFETY: by the caller's promise (invariant 6).
+    unsafe { shim::cbr_modules_ask_by_name(cycle) != 0 }
+}
+
 /// nginx asks for the value.
 extern "C" fn get<V: Variable>(
     r: *mut ngx_http_request_t,
