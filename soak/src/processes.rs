@@ -1,8 +1,10 @@
 //! Processes and sockets as the system tells of them.
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// What kinds of descriptors a process has, and how many of each.
@@ -95,19 +97,34 @@ pub fn targets(pid: u32) -> Option<Vec<String>> {
     Some(targets.map(|target| target.display().to_string()).collect())
 }
 
-/// How often the table of sockets is read. It changes meanwhile, and a reading may miss some that are there all the time.
-const READINGS: usize = 5;
-
-/// The clients' ports of the connections that a process has to one of its own, which must not change meanwhile.
+/// The clients' ports of the connections that a process has to one of its own, which must not change meanwhile. Each of
+/// its sockets is asked: the system's table of them may lack some that are there all the time, as it changes while it is
+/// read.
+///
+/// # Errors
+///
+/// There is no such process, or it is not for this one to look into.
 pub fn clients(pid: u32, own: &[u16]) -> Result<BTreeSet<u16>> {
-    let targets = targets(pid).with_context(|| format!("process {pid}"))?;
-    let inodes: BTreeSet<u64> = targets.iter().filter_map(|target| socket(target)).collect();
+    let context = || format!("the sockets of process {pid}");
+    let process = Pid::from_raw(pid as i32).expect("no pid is 0");
+    let process = pidfd_open(process, PidfdFlags::empty()).with_context(context)?;
     let mut ports = BTreeSet::new();
-    for _ in 0..READINGS {
-        let connections = tcp()?.into_iter().filter(|tcp| {
-            own.contains(&tcp.local) && tcp.state != LISTEN && inodes.contains(&tcp.inode)
-        });
-        ports.extend(connections.map(|tcp| tcp.remote));
+    for file in fs::read_dir(format!("/proc/{pid}/fd")).with_context(context)? {
+        let path = file.with_context(context)?.path();
+        let number = path
+            .file_name()
+            .and_then(|name| name.to_str()?.parse().ok());
+        let target = fs::read_link(&path).with_context(context)?;
+        if let (Some(number), Some(_)) = (number, socket(&target.to_string_lossy())) {
+            let socket = pidfd_getfd(&process, number, PidfdGetfdFlags::empty());
+            let socket = TcpStream::from(socket.with_context(context)?);
+            // One that listens, or has come apart, has no peer.
+            if let (Ok(here), Ok(there)) = (socket.local_addr(), socket.peer_addr())
+                && own.contains(&here.port())
+            {
+                ports.insert(there.port());
+            }
+        }
     }
     Ok(ports)
 }
