@@ -319,7 +319,12 @@ impl NgxRequest {
     /// The request is held for this, and not used any more where it is held for nothing else.
     pub(crate) unsafe fn finalize(self, rc: ngx_int_t) {
         // SAFETY: by the caller's promise (invariant 3).
-        unsafe { shim::cbr_request_finalize(self.as_ptr(), rc) }
+        unsafe {
+            if rc == NGX_ERROR as ngx_int_t {
+                shim::cbr_request_post_frames(self.as_ptr());
+            }
+            ngx_http_finalize_request(self.as_ptr(), rc);
+        }
     }
 
     /// Has the error log name this request from now on; its connection.

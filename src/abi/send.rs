@@ -139,7 +139,7 @@ fn prepare_head(
     unsafe {
         (*r).headers_out.status = status.into();
         (*r).headers_out.content_length_n = content_length;
-        if !typed && ngx_http_set_content_type(r) != OK {
+        if !typed && shim::cbr_response_set_type(r) != OK {
             return Err(INTERNAL_SERVER_ERROR);
         }
     }

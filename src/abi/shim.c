@@ -26,12 +26,13 @@ cbr_request_set_log(ngx_http_request_t *r)
  * to one request of those that it has.
  */
 
-static ngx_inline ngx_int_t
-cbr_watch_client(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
+ngx_int_t
+cbr_request_watch_client(ngx_http_request_t *r,
+    ngx_http_event_handler_pt handler)
 {
     ngx_event_t  *rev;
 
-    if (r->connection->data != r) {
+    if (r->read_event_handler == handler || r->connection->data != r) {
         return NGX_OK;
     }
 
@@ -51,28 +52,36 @@ cbr_watch_client(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
 }
 
 
-ngx_int_t
-cbr_request_watch_client(ngx_http_request_t *r,
-    ngx_http_event_handler_pt handler)
-{
-    if (r->read_event_handler == handler) {
-        return NGX_OK;
-    }
-
-    return cbr_watch_client(r, handler);
-}
-
-
 /* the request waits: it is held until it is finalized once more */
 
 ngx_int_t
 cbr_request_wait(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
 {
-    if (handler && cbr_watch_client(r, handler) != NGX_OK) {
-        return NGX_ERROR;
-    }
+    ngx_event_t  *rev;
 
     r->main->count++;
+
+    if (handler == NULL) {
+        return NGX_OK;
+    }
+
+    rev = r->connection->read;
+
+    if (rev->active && !rev->ready) {
+
+        /* as a rule: without a call there is no register to save */
+
+        if (r->connection->data == r) {
+            r->read_event_handler = handler;
+        }
+
+        return NGX_OK;
+    }
+
+    if (cbr_request_watch_client(r, handler) != NGX_OK) {
+        r->main->count--;
+        return NGX_ERROR;
+    }
 
     return NGX_OK;
 }
@@ -84,16 +93,14 @@ cbr_request_wait(ngx_http_request_t *r, ngx_http_event_handler_pt handler)
  */
 
 void
-cbr_request_finalize(ngx_http_request_t *r, ngx_int_t rc)
+cbr_request_post_frames(ngx_http_request_t *r)
 {
 #if (NGX_HTTP_V2)
-    if (rc == NGX_ERROR && r->stream) {
+    if (r->stream) {
         ngx_post_event(r->stream->connection->connection->write,
                        &ngx_posted_events);
     }
 #endif
-
-    ngx_http_finalize_request(r, rc);
 }
 
 
@@ -716,6 +723,29 @@ cbr_body_discard(ngx_http_request_t *r)
     }
 
     return ngx_http_discard_request_body(r);
+}
+
+
+/*
+ * As ngx_http_set_content_type(), without its way where there is no extension
+ * to look for.
+ */
+
+ngx_int_t
+cbr_response_set_type(ngx_http_request_t *r)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+
+    if (r->exten.len || r->headers_out.content_type.len) {
+        return ngx_http_set_content_type(r);
+    }
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    r->headers_out.content_type_len = clcf->default_type.len;
+    r->headers_out.content_type = clcf->default_type;
+
+    return NGX_OK;
 }
 
 

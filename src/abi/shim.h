@@ -32,7 +32,7 @@ ngx_int_t cbr_request_watch_client(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
 ngx_int_t cbr_request_wait(ngx_http_request_t *r,
     ngx_http_event_handler_pt handler);
-void cbr_request_finalize(ngx_http_request_t *r, ngx_int_t rc);
+void cbr_request_post_frames(ngx_http_request_t *r);
 ngx_uint_t cbr_request_client_gone(const ngx_http_request_t *r);
 ngx_uint_t cbr_request_has_error_page(ngx_http_request_t *r, ngx_uint_t status);
 ngx_int_t cbr_request_variable(ngx_http_request_t *r, const u_char *name,
@@ -77,6 +77,7 @@ void cbr_subrequest_body(const ngx_http_request_t *sr, ngx_str_t *body);
 ngx_int_t cbr_response_header(ngx_http_request_t *r, const u_char *name,
     size_t name_len, const u_char *value, size_t value_len);
 ngx_int_t cbr_body_discard(ngx_http_request_t *r);
+ngx_int_t cbr_response_set_type(ngx_http_request_t *r);
 ngx_int_t cbr_response_send(ngx_http_request_t *r, ngx_buf_t *b,
     const u_char *body, size_t len);
 
