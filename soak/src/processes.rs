@@ -1,5 +1,6 @@
 //! Processes and sockets as the system tells of them.
 
+use crate::world::Ends;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,14 +98,13 @@ pub fn targets(pid: u32) -> Option<Vec<String>> {
     Some(targets.map(|target| target.display().to_string()).collect())
 }
 
-/// The clients' ports of the connections that a process has to one of its own, which must not change meanwhile. Each of
-/// its sockets is asked: the system's table of them may lack some that are there all the time, as it changes while it is
-/// read.
+/// The connections that a process, which stands still, has to one of its own ports. Each of its sockets is asked: the
+/// system's table of them may lack some that are there all the time, as it changes while it is read.
 ///
 /// # Errors
 ///
 /// There is no such process, or it is not for this one to look into.
-pub fn clients(pid: u32, own: &[u16]) -> Result<BTreeSet<u16>> {
+pub fn clients(pid: u32, own: &[u16]) -> Result<BTreeSet<Ends>> {
     let context = || format!("the sockets of process {pid}");
     let process = Pid::from_raw(pid as i32).expect("no pid is 0");
     let process = pidfd_open(process, PidfdFlags::empty()).with_context(context)?;
@@ -122,7 +122,7 @@ pub fn clients(pid: u32, own: &[u16]) -> Result<BTreeSet<u16>> {
             if let (Ok(here), Ok(there)) = (socket.local_addr(), socket.peer_addr())
                 && own.contains(&here.port())
             {
-                ports.insert(there.port());
+                ports.insert((here.port(), there.port()));
             }
         }
     }
@@ -221,7 +221,8 @@ mod tests {
         assert_eq!(more.channels, now.channels + 2);
         let _accepted = listener.accept().unwrap();
         let clients = clients(me, &[port]).unwrap();
-        assert_eq!(clients, [client.local_addr().unwrap().port()].into());
+        let client = client.local_addr().unwrap().port();
+        assert_eq!(clients, [(port, client)].into());
         assert!(resident(me).unwrap() > 100_000);
         assert!(state(me).is_some() && state(u32::MAX).is_none());
     }

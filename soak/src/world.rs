@@ -46,13 +46,16 @@ impl World {
     }
 }
 
-/// The clients' connections, by the port that each has, and those that a kill has cut.
+/// The server's port and the client's: two connections to different ports may have one at the other end.
+pub type Ends = (u16, u16);
+
+/// The clients' connections, and those that a kill has cut.
 #[derive(Debug, Default)]
 pub struct Connections {
-    open: Mutex<BTreeMap<u16, u64>>,
+    open: Mutex<BTreeMap<Ends, u64>>,
     cut: Mutex<BTreeSet<u64>>,
-    /// The ports that each kill has cut.
-    kills: Mutex<Vec<(Instant, BTreeSet<u16>)>>,
+    /// What each kill has cut.
+    kills: Mutex<Vec<(Instant, BTreeSet<Ends>)>>,
     next: AtomicU64,
 }
 
@@ -60,40 +63,40 @@ pub struct Connections {
 #[derive(Debug)]
 pub struct Connection<'a> {
     all: &'a Connections,
-    port: u16,
+    ends: Ends,
     id: u64,
 }
 
 impl Connections {
     /// A connection that the client has begun to make at `begun`. A worker may have been killed since that had it.
-    pub fn open(&self, port: u16, begun: Instant) -> Connection<'_> {
+    pub fn open(&self, ends: Ends, begun: Instant) -> Connection<'_> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut open = self.open.lock().expect("nobody panics here");
-        open.insert(port, id);
+        open.insert(ends, id);
         let kills = self.kills.lock().expect("nobody panics here");
         if kills
             .iter()
-            .any(|(time, ports)| *time >= begun && ports.contains(&port))
+            .any(|(time, cut)| *time >= begun && cut.contains(&ends))
         {
             self.cut.lock().expect("nobody panics here").insert(id);
         }
         Connection {
             all: self,
-            port,
+            ends,
             id,
         }
     }
 
     /// Says that the worker which has these connections is about to be killed; how many there are.
-    pub fn cut(&self, ports: BTreeSet<u16>) -> usize {
+    pub fn cut(&self, all: BTreeSet<Ends>) -> usize {
         let open = self.open.lock().expect("nobody panics here");
-        let ids = ports.iter().filter_map(|port| open.get(port).copied());
+        let ids = all.iter().filter_map(|ends| open.get(ends).copied());
         self.cut.lock().expect("nobody panics here").extend(ids);
-        let count = ports.len();
+        let count = all.len();
         self.kills
             .lock()
             .expect("nobody panics here")
-            .push((Instant::now(), ports));
+            .push((Instant::now(), all));
         count
     }
 }
@@ -112,9 +115,9 @@ impl Connection<'_> {
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
         let mut open = self.all.open.lock().expect("nobody panics here");
-        // The system may have given the port to another connection meanwhile.
-        if open.get(&self.port) == Some(&self.id) {
-            open.remove(&self.port);
+        // The system may have given the ports to another connection meanwhile.
+        if open.get(&self.ends) == Some(&self.id) {
+            open.remove(&self.ends);
         }
     }
 }
@@ -189,17 +192,22 @@ mod tests {
     fn a_kill_cuts_the_connections_of_its_worker_and_no_others() {
         let all = Connections::default();
         let begun = Instant::now();
-        let (one, other) = (all.open(1, begun), all.open(2, begun));
-        assert_eq!(all.cut([1, 4].into()), 2);
+        let (one, other) = (all.open((80, 1), begun), all.open((80, 2), begun));
+        assert_eq!(all.cut([(80, 1), (80, 4)].into()), 2);
         assert!(one.is_cut() && !other.is_cut());
-        // A port that is used again belongs to another connection.
-        let again = all.open(1, Instant::now() + Duration::from_nanos(1));
+        // One to another of the server's ports, from the same port.
+        let elsewhere = all.open((81, 2), begun);
+        all.cut([(80, 2)].into());
+        assert!(other.is_cut() && !elsewhere.is_cut());
+        drop(elsewhere);
+        // Ports that are used again belong to another connection.
+        let again = all.open((80, 1), Instant::now() + Duration::from_nanos(1));
         drop(one);
         assert!(!again.is_cut());
-        all.cut([1].into());
+        all.cut([(80, 1)].into());
         assert!(again.is_cut());
         // One that its client has not heard of when its worker was killed.
-        assert!(all.open(4, begun).is_cut());
+        assert!(all.open((80, 4), begun).is_cut());
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub async fn session(
                 );
             }
         };
-        let port = stream.local_addr().expect("it is connected").port();
-        let connection = world.connections.open(port, begun);
+        let client = stream.local_addr().expect("it is connected").port();
+        let connection = world.connections.open((world.http1.port(), client), begun);
         let exchanges = left.drain(..).map(Exchange::new).collect();
         left = Session {
             world,

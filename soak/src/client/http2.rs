@@ -57,11 +57,11 @@ async fn connection(
         // A failure would only make it a FIN.
         let _ = stream.set_zero_linger();
     }
-    let port = stream.local_addr().expect("it is connected").port();
+    let client = stream.local_addr().expect("it is connected").port();
     let shared = Shared {
         world,
         manners,
-        connection: world.connections.open(port, begun),
+        connection: world.connections.open((world.http2.port(), client), begun),
         left: AtomicBool::new(false),
         worker: AtomicU32::new(0),
     };
