@@ -98,6 +98,7 @@ pub async fn changes_waker(_: &mut Request) -> Result<Response> {
 /// Sleeps of one length dropped in the order `?order=`: first, last or middle first, or all with
 /// the future that holds them.
 pub async fn drops_early(request: &mut Request) -> Result<Response> {
+    let begun = Instant::now();
     let mut sleeping: Vec<_> = (0..9).map(|_| Box::pin(sleep(ms(50)))).collect();
     for sleep in &mut sleeping {
         assert!(futures::poll!(sleep.as_mut()).is_pending());
@@ -112,7 +113,6 @@ pub async fn drops_early(request: &mut Request) -> Result<Response> {
         }
         _ => return Ok(Response::text("dropped\n")),
     }
-    let begun = Instant::now();
     join_all(sleeping).await;
     sleep(ms(50)).await;
     assert!(begun.elapsed() >= ms(98), "both have waited their time");
